@@ -1,0 +1,93 @@
+package ask
+
+import "guard/internal/names"
+
+// Scope says what a privilege is checked against.
+type Scope uint8
+
+// The scopes of a privilege.
+const (
+	ScopeIndex   Scope = iota // once per target
+	ScopeCluster              // once, without names
+)
+
+// When says under which condition a privilege is asked for at all.
+type When uint8
+
+// The conditions of a privilege.
+const (
+	Always       When = iota
+	IndexMissing      // only if the target does not exist: indices:admin/create
+	NewField          // only if the document holds a field that the mapping lacks: indices:admin/mapping/put
+)
+
+// Privilege is one action that a request asks for. A request asks several:
+// PUT _doc needs index, bulk on the cluster, bulk[s], and at times create and
+// mapping/put.
+type Privilege struct {
+	Action string
+	Scope  Scope
+	When   When
+}
+
+// WholeRequest is the slot of a part whose refusal refuses the request.
+const WholeRequest = -1
+
+// Part is one thing that a request asks: some privileges on some names. A search
+// asks one part; an msearch, mget or bulk one for the envelope and one per item.
+type Part struct {
+	// Slot is the position in the answer that this part stands for, or WholeRequest.
+	Slot       int
+	Privileges []Privilege
+	// Exprs are the names as the client wrote them, split at commas. None means all.
+	Exprs []names.Expr
+	Opts  names.Options
+	// Single marks a part that names exactly one index, alias or stream and cannot be
+	// reduced: document reads and writes, index creation.
+	Single bool
+	// Fixed marks a part whose list of names cannot be replaced by a shorter one.
+	Fixed bool
+}
+
+// TargetKind says what a name turned out to be.
+type TargetKind uint8
+
+// The kinds of a target.
+const (
+	Missing TargetKind = iota // zero value: it does not exist
+	Index
+	Alias
+	DataStream
+)
+
+// Target is a name that an expression resolved to.
+type Target struct {
+	Name string
+	Kind TargetKind
+	// Members are the concrete indices behind the name, sorted; for an index itself.
+	Members []string
+	// Wildcard tells that it was expanded from a pattern and not named literally.
+	Wildcard bool
+	// Filtered tells that an alias carries a filter or a routing that a rewrite to its
+	// members would lose.
+	Filtered bool
+}
+
+// Resolved is what the expressions of one part mean on one cluster state.
+type Resolved struct {
+	// All tells that the expression means every index: empty, "_all" or "*" alone.
+	All     bool
+	Targets []Target // sorted by name, without repeats
+	// Unknown are literal names that nothing on this state carries. The verdict on
+	// them does not depend on that (law 12).
+	Unknown []string
+	// Remote are expressions for other clusters ("cluster:index").
+	Remote []names.Expr
+}
+
+// RestrictionID is the canonical hash of a restriction's meaning. The zero value is
+// the restriction that shows nothing; Free is the absence of any.
+type RestrictionID [16]byte
+
+// Free means that no document, field or mask rule applies.
+var Free = RestrictionID{0: 0xff}

@@ -1,0 +1,52 @@
+package ask
+
+// Reason is why a request was refused: a closed set, used as metric label and in
+// the denial record.
+type Reason string
+
+// The reasons of a refusal.
+const (
+	ReasonUnknown         Reason = "" // zero value: refused all the same
+	ReasonNoPrivilege     Reason = "no_privilege"
+	ReasonUnknownEndpoint Reason = "unknown_endpoint"
+	ReasonUnknownParam    Reason = "unknown_parameter"
+	ReasonUnknownBody     Reason = "unknown_body_part"
+	ReasonBadRequest      Reason = "bad_request"
+	ReasonNotFound        Reason = "not_found"
+	ReasonRestricted      Reason = "restricted" // not possible under a document or field rule
+	ReasonNotBuilt        Reason = "not_built"  // known, not built yet
+	ReasonTooLarge        Reason = "too_large"
+	ReasonStateStale      Reason = "state_stale" // the cluster state is too old to decide
+	ReasonConflict        Reason = "conflict"
+	ReasonUpstream        Reason = "upstream"
+	ReasonInternal        Reason = "internal"
+)
+
+// Rejection is a refusal: what is sent and what is logged are different fields
+// (law 12, STYLE R19). Its zero value refuses with 403.
+type Rejection struct {
+	Status int    // HTTP status; 0 counts as 403
+	Type   string // error type in the cluster's shape; empty counts as security_exception
+	Public string // sent as the error's reason; names only what the client named itself
+	Reason Reason
+	Cause  error // logged, never sent
+
+	// Action and Missing describe the refusal for the log and audit: the first action
+	// that was missing and the targets it was missing on.
+	Action  string
+	Missing []string
+
+	// Index is set on 404 index_not_found_exception, which clients read.
+	Index string
+}
+
+// Error makes a Rejection usable as an error inside guard.
+func (r *Rejection) Error() string {
+	if r.Cause != nil {
+		return r.Public + ": " + r.Cause.Error()
+	}
+	return r.Public
+}
+
+// Unwrap returns the hidden cause.
+func (r *Rejection) Unwrap() error { return r.Cause }
