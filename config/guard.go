@@ -1,0 +1,235 @@
+package config
+
+import "time"
+
+// Config is guard.yml.
+type Config struct {
+	Pos Pos `yaml:"-"`
+
+	Listen   string   `yaml:"listen"`   // address for clients
+	Internal string   `yaml:"internal"` // address for probes and metrics; not for clients
+	TLS      TLS      `yaml:"tls"`
+	Upstream Upstream `yaml:"upstream"`
+	Security string   `yaml:"security"` // the security folder
+	Limits   Limits   `yaml:"limits"`
+	Timeouts Timeouts `yaml:"timeouts"`
+	State    State    `yaml:"state"`
+	Auth     Auth     `yaml:"auth"`
+	Policy   Policy   `yaml:"policy"`
+	Log      Log      `yaml:"log"`
+}
+
+// SetDefaults states what holds for keys that are absent.
+func (c *Config) SetDefaults() {
+	c.Listen = "127.0.0.1:9200"
+	c.Internal = "127.0.0.1:9290"
+	c.Security = "security"
+}
+
+// ClientAuth says whether clients have to show a certificate.
+type ClientAuth string
+
+const (
+	ClientAuthNone     ClientAuth = "none"
+	ClientAuthOptional ClientAuth = "optional"
+	ClientAuthRequired ClientAuth = "required"
+)
+
+// TLS is what guard shows to its clients; without a certificate it speaks plain HTTP.
+type TLS struct {
+	Pos Pos `yaml:"-"`
+
+	Certificate string     `yaml:"certificate"` // PEM file, the chain
+	Key         string     `yaml:"key"`         // PEM file
+	ClientCA    string     `yaml:"client_ca"`   // PEM file; who may sign client certificates
+	ClientAuth  ClientAuth `yaml:"client_auth"`
+}
+
+// Enabled reports whether clients are served by TLS.
+func (t TLS) Enabled() bool { return t.Certificate != "" }
+
+// SetDefaults states what holds for keys that are absent.
+func (t *TLS) SetDefaults() { t.ClientAuth = ClientAuthNone }
+
+// Upstream is the cluster, and how guard shows itself to it.
+type Upstream struct {
+	Pos Pos `yaml:"-"`
+
+	URLs         []string `yaml:"urls"` // http or https, no path
+	CAFile       string   `yaml:"ca_file"`
+	ClientCert   string   `yaml:"client_certificate"`
+	ClientKey    string   `yaml:"client_key"`
+	Username     string   `yaml:"username"`
+	Password     Secret   `yaml:"password"`
+	PasswordFile string   `yaml:"password_file"`   // instead of password; its last line end is cut off
+	MaxConns     int      `yaml:"max_connections"` // per URL
+}
+
+// SetDefaults states what holds for keys that are absent.
+func (u *Upstream) SetDefaults() { u.MaxConns = 512 }
+
+// Limits bound what one request, and all together, may cost.
+type Limits struct {
+	Pos Pos `yaml:"-"`
+
+	MaxHeader          int   `yaml:"max_header"`           // bytes of request line and headers
+	MaxBody            int64 `yaml:"max_body"`             // bytes of a body that is read whole, inflated
+	MaxBulkBody        int64 `yaml:"max_bulk_body"`        // bytes of a body that is streamed, inflated
+	MaxBulkLine        int   `yaml:"max_bulk_line"`        // bytes of one line of a bulk body
+	MaxDepth           int   `yaml:"max_depth"`            // nesting of JSON
+	MaxConcurrent      int   `yaml:"max_concurrent"`       // requests at a time
+	MaxInFlight        int64 `yaml:"max_in_flight"`        // bytes held for all requests
+	MaxFilteredAnswer  int64 `yaml:"max_filtered_answer"`  // bytes of an answer that has to be filtered, inflated
+	MaxUpstreamURI     int   `yaml:"max_upstream_uri"`     // bytes of a request line the cluster takes
+	HashConcurrency    int   `yaml:"hash_concurrency"`     // password hashes at a time
+	HashQueue          int   `yaml:"hash_queue"`           // password checks that may wait for their turn
+	MaxExpressionNames int   `yaml:"max_expression_names"` // names in one index expression
+}
+
+// SetDefaults states what holds for keys that are absent.
+func (l *Limits) SetDefaults() {
+	l.MaxHeader = 16 << 10         // 16 KiB
+	l.MaxBody = 16 << 20           // 16 MiB
+	l.MaxBulkBody = 100 << 20      // 100 MiB, what the cluster takes by default
+	l.MaxBulkLine = 16 << 20       // 16 MiB
+	l.MaxDepth = 64                // levels
+	l.MaxConcurrent = 1024         // requests
+	l.MaxInFlight = 512 << 20      // 512 MiB
+	l.MaxFilteredAnswer = 64 << 20 // 64 MiB
+	l.MaxUpstreamURI = 4096        // http.max_initial_line_length of the cluster
+	l.HashConcurrency = 2          // one bcrypt of cost 12 is a quarter second of a core
+	l.HashQueue = 64               // requests
+	l.MaxExpressionNames = 1000    // names
+}
+
+// Timeouts bound how long each step of a request may take.
+type Timeouts struct {
+	Pos Pos `yaml:"-"`
+
+	ReadHeader time.Duration `yaml:"read_header"`
+	Read       time.Duration `yaml:"read"`  // a whole request
+	Write      time.Duration `yaml:"write"` // a whole answer
+	Idle       time.Duration `yaml:"idle"`  // a connection without a request
+	Connect    time.Duration `yaml:"connect"`
+	Upstream   time.Duration `yaml:"upstream"` // from sending to the last byte of the answer
+	Drain      time.Duration `yaml:"drain"`    // requests under way when asked to stop
+}
+
+// SetDefaults states what holds for keys that are absent.
+func (t *Timeouts) SetDefaults() {
+	t.ReadHeader = 10 * time.Second
+	t.Read = 5 * time.Minute
+	t.Write = 5 * time.Minute
+	t.Idle = 2 * time.Minute
+	t.Connect = 5 * time.Second
+	t.Upstream = 5 * time.Minute
+	t.Drain = 30 * time.Second
+}
+
+// State says how the picture of the cluster is kept.
+type State struct {
+	Pos Pos `yaml:"-"`
+
+	MaxAge      time.Duration `yaml:"max_age"`      // older state decides nothing for restricted users
+	Poll        time.Duration `yaml:"poll"`         // between two looks at the cluster
+	MinInterval time.Duration `yaml:"min_interval"` // between two refreshes asked for by requests
+	Timeout     time.Duration `yaml:"timeout"`      // of one look
+}
+
+// SetDefaults states what holds for keys that are absent.
+func (s *State) SetDefaults() {
+	s.MaxAge = time.Minute
+	s.Poll = time.Second
+	s.MinInterval = 50 * time.Millisecond
+	s.Timeout = 30 * time.Second
+}
+
+// Auth says how long a verified password is remembered, as a keyed hash.
+type Auth struct {
+	Pos Pos `yaml:"-"`
+
+	CacheTTL  time.Duration `yaml:"cache_ttl"` // 0: every request hashes
+	CacheSize int           `yaml:"cache_size"`
+}
+
+// SetDefaults states what holds for keys that are absent.
+func (a *Auth) SetDefaults() {
+	a.CacheTTL = 5 * time.Minute
+	a.CacheSize = 10_000
+}
+
+// RoleResolution says what makes a role of a backend role.
+type RoleResolution string
+
+const (
+	MappingOnly      RoleResolution = "MAPPING_ONLY"      // roles_mapping.yml alone
+	BackendRolesOnly RoleResolution = "BACKENDROLES_ONLY" // a backend role is the role of its name
+	RolesBoth        RoleResolution = "BOTH"
+)
+
+// HashAlgorithm is a family of password hashes.
+type HashAlgorithm string
+
+const (
+	Bcrypt HashAlgorithm = "bcrypt"
+	PBKDF2 HashAlgorithm = "pbkdf2"
+	Argon2 HashAlgorithm = "argon2"
+)
+
+// Policy has the settings that the plugin keeps in opensearch.yml, without their
+// prefix `plugins.security.`.
+type Policy struct {
+	Pos Pos `yaml:"-"`
+
+	DFMEmptyOverridesAll   bool           `yaml:"dfm_empty_overrides_all"`
+	RolesMappingResolution RoleResolution `yaml:"roles_mapping_resolution"`
+	SystemIndices          SystemIndices  `yaml:"system_indices"`
+	PasswordHashing        HashAlgorithm  `yaml:"password_hashing_algorithm"`      // of ${envbc.…}; stored hashes are told apart by their form
+	MaskAlgorithm          string         `yaml:"masked_fields_algorithm_default"` // empty: BLAKE2b
+	MaskSalt               Secret         `yaml:"compliance_salt"`                 // unset: the plugin's
+	DisableEnvReplacement  bool           `yaml:"disable_envvar_replacement"`      // in the security folder
+}
+
+// SystemIndices are the indices that only an explicit permission opens.
+type SystemIndices struct {
+	Pos Pos `yaml:"-"`
+
+	Enabled           bool     `yaml:"enabled"`
+	PermissionEnabled bool     `yaml:"permission_enabled"`
+	Indices           []string `yaml:"indices"`
+}
+
+// SetDefaults states what holds for keys that are absent.
+func (p *Policy) SetDefaults() {
+	p.RolesMappingResolution = MappingOnly
+	p.PasswordHashing = Bcrypt
+}
+
+// LogLevel is the least level that is logged.
+type LogLevel string
+
+const (
+	LogDebug LogLevel = "debug"
+	LogInfo  LogLevel = "info"
+	LogWarn  LogLevel = "warn"
+	LogError LogLevel = "error"
+)
+
+// Log says what is logged.
+type Log struct {
+	Pos Pos `yaml:"-"`
+
+	Level LogLevel `yaml:"level"`
+}
+
+// SetDefaults states what holds for keys that are absent.
+func (l *Log) SetDefaults() { l.Level = LogInfo }
+
+// Overrides are the settings that flags may give; an empty one overrides nothing.
+type Overrides struct {
+	Listen   string
+	Internal string
+	Upstream []string
+	Security string
+	LogLevel string
+}
