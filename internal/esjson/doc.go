@@ -1,0 +1,20 @@
+// Package esjson reads and writes JSON so that nobody can read a text in two
+// ways: what this package accepts has one meaning for every parser behind us,
+// and what it prints means what was read.
+//
+// There are three ways in, from exact to fast:
+//
+//   - Parse checks a whole text (RFC 8259, and each key of an object once) and
+//     records its tokens on a Tape that is reused. A Value points into the tape.
+//   - Skip and Valid find the end of a value at memory speed and build nothing.
+//     They accept the same grammar as Parse, but do not compare keys.
+//   - NextLine cuts newline-delimited bodies.
+//
+// And three ways out: AppendValue prints a Value token by token, AppendCanonical
+// prints it in the one form that equal values share, Writer builds a new text.
+// Number lexemes are never changed: 1.0 stays 1.0 and 1e400 stays 1e400.
+//
+// Memory: a Tape, its Values and every string and slice got from them share the
+// memory of the text that was parsed. They hold until the text or the tape is
+// used again; clone what must live longer (a key of a memo table above all).
+package esjson

@@ -1,0 +1,132 @@
+package esjson
+
+// maxScanDepth bounds the recursion of everything in this package. The clusters
+// themselves read no more than 1,000 levels.
+const maxScanDepth = 1024
+
+// Skip returns the offset after the JSON value that starts at or after pos. It
+// accepts what Parse accepts, but does not compare the keys of an object.
+func Skip(src []byte, pos int) (end int, err error) {
+	end, want := skipValue(src, pos, maxScanDepth)
+	if want != "" {
+		return end, fail(src, end, want)
+	}
+	return end, nil
+}
+
+// SkipSpace returns the offset of the first byte at or after pos that is not
+// white space; it is len(src) if there is none.
+func SkipSpace(src []byte, pos int) int { return skipSpace(src, pos) }
+
+// SkipString returns the offset after the string whose opening quote is at pos,
+// and whether it holds an escape. If it does not, its bytes are its meaning.
+func SkipString(src []byte, pos int) (end int, escaped bool, err error) {
+	if pos >= len(src) || src[pos] != '"' {
+		return pos, false, fail(src, pos, wantKey)
+	}
+	end, escaped, want := scanString(src, pos+1)
+	if want != "" {
+		return end, escaped, fail(src, end, want)
+	}
+	return end, escaped, nil
+}
+
+// AppendUnescaped appends the meaning of lexeme, a string as SkipString found it
+// with its quotes.
+func AppendUnescaped(dst, lexeme []byte) []byte {
+	return appendUnescaped(dst, lexeme[1:len(lexeme)-1])
+}
+
+// Valid reports whether src is one JSON text and nothing else. Like Skip it does
+// not compare keys: what restricts a request uses Parse.
+func Valid(src []byte) bool {
+	end, want := skipValue(src, 0, maxScanDepth)
+	return want == "" && skipSpace(src, end) == len(src)
+}
+
+func skipValue(src []byte, i, depth int) (end int, want string) {
+	i = skipSpace(src, i)
+	if i >= len(src) {
+		return i, wantValue
+	}
+	switch c := src[i]; c {
+	case '"':
+		i, _, want = scanString(src, i+1)
+		return i, want
+	case '{':
+		return skipObject(src, i, depth-1)
+	case '[':
+		return skipArray(src, i, depth-1)
+	case 't':
+		return scanLiteral(src, i, "true")
+	case 'f':
+		return scanLiteral(src, i, "false")
+	case 'n':
+		return scanLiteral(src, i, "null")
+	default:
+		if c != '-' && !isDigit(c) {
+			return i, wantValue
+		}
+		return scanNumber(src, i)
+	}
+}
+
+func skipObject(src []byte, i, depth int) (end int, want string) {
+	if depth < 0 {
+		return i, wantShallower
+	}
+	i = skipSpace(src, i+1)
+	if i < len(src) && src[i] == '}' {
+		return i + 1, ""
+	}
+	want = wantKeyOrEnd
+	for {
+		if i >= len(src) || src[i] != '"' {
+			return i, want
+		}
+		if i, _, want = scanString(src, i+1); want != "" {
+			return i, want
+		}
+		i = skipSpace(src, i)
+		if i >= len(src) || src[i] != ':' {
+			return i, wantColon
+		}
+		if i, want = skipValue(src, i+1, depth); want != "" {
+			return i, want
+		}
+		i = skipSpace(src, i)
+		if i >= len(src) || src[i] != ',' {
+			break
+		}
+		i = skipSpace(src, i+1)
+		want = wantKey
+	}
+	if i >= len(src) || src[i] != '}' {
+		return i, wantMember
+	}
+	return i + 1, ""
+}
+
+func skipArray(src []byte, i, depth int) (end int, want string) {
+	if depth < 0 {
+		return i, wantShallower
+	}
+	i = skipSpace(src, i+1)
+	if i < len(src) && src[i] == ']' {
+		return i + 1, ""
+	}
+	for {
+		if i, want = skipValue(src, i, depth); want != "" {
+			return i, want
+		}
+		i = skipSpace(src, i)
+		if i >= len(src) || src[i] != ',' {
+			break
+		}
+		i++
+	}
+	if i >= len(src) || src[i] != ']' {
+		return i, wantElement
+	}
+	return i + 1, ""
+}
