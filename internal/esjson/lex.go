@@ -9,7 +9,15 @@ import (
 // The lexer is a set of functions over (text, offset). Each returns the offset
 // after what it read, or the offset of the fault and what was wanted there.
 
+// skipSpace is small enough to be inlined: most values have no space before them.
 func skipSpace(src []byte, i int) int {
+	if i < len(src) && src[i] > ' ' {
+		return i
+	}
+	return skipSpaces(src, i)
+}
+
+func skipSpaces(src []byte, i int) int {
 	for i < len(src) {
 		switch src[i] {
 		case ' ', '\n', '\r', '\t':
@@ -62,7 +70,7 @@ func scanString(src []byte, i int) (end int, escaped bool, want string) {
 		}
 		switch src[i] {
 		case '"':
-			if seen&highs != 0 && !utf8.Valid(src[start:i]) {
+			if seen&highs != 0 && !validUTF8(src[start:i]) {
 				return invalidUTF8(src, start), escaped, wantUTF8
 			}
 			return i + 1, escaped, ""
