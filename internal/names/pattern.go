@@ -1,0 +1,266 @@
+package names
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// kind is the form of a pattern. The order is that of cost.
+type kind uint8
+
+const (
+	kindNothing kind = iota // zero value: matches no name
+	kindExact
+	kindAll
+	kindPrefix // a literal, then one '*'
+	kindGlob
+	kindRegex
+)
+
+// Pattern is one compiled name pattern of a policy: an exact name, a glob with '*'
+// and '?', or a Java regular expression between slashes. Matching is
+// case-sensitive and always of the whole name. The zero value matches nothing.
+//
+// There is no negation: "-foo" and "!foo" are literal globs, as in the security
+// plugin, whose lists of patterns only ever add.
+type Pattern struct {
+	kind kind
+	text string // as written
+	// glob is the canonical form of text: in each run of wildcards the '?' come first
+	// and one '*' is left. For a prefix it ends before the '*'.
+	glob  string
+	regex *regex
+}
+
+// ParsePattern compiles text. Blank text matches nothing and is no error; a regular
+// expression that does not compile, or that means something else here than in Java,
+// is one.
+func ParsePattern(text string) (Pattern, error) {
+	if isRegex(text) {
+		re, err := compileRegex(text[1 : len(text)-1])
+		if err != nil {
+			return Pattern{}, fmt.Errorf("cannot parse pattern %q: %w", text, err)
+		}
+		return Pattern{kind: kindRegex, text: text, regex: re}, nil
+	}
+	if !utf8.ValidString(text) {
+		return Pattern{}, fmt.Errorf("cannot parse pattern %q: it is not valid UTF-8", text)
+	}
+	return parseGlob(text), nil
+}
+
+// MustParsePattern is ParsePattern for patterns written in the source.
+func MustParsePattern(text string) Pattern {
+	p, err := ParsePattern(text)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return p
+}
+
+// Exact returns the pattern that matches name and nothing else, also where name
+// holds '*', '?' or slashes: what a user name or attribute becomes.
+func Exact(name string) Pattern {
+	if strings.TrimSpace(name) == "" {
+		return Pattern{}
+	}
+	return Pattern{kind: kindExact, text: name, glob: name}
+}
+
+func isRegex(text string) bool {
+	return len(text) >= 2 && text[0] == '/' && text[len(text)-1] == '/'
+}
+
+func parseGlob(text string) Pattern {
+	if strings.TrimSpace(text) == "" {
+		return Pattern{}
+	}
+	glob := canonicalGlob(text)
+	p := Pattern{kind: kindGlob, text: text, glob: glob}
+	switch wild := strings.IndexAny(glob, "*?"); {
+	case wild < 0:
+		p.kind = kindExact
+	case glob == "*":
+		p.kind = kindAll
+	case glob[wild] == '*' && wild == len(glob)-1:
+		p.kind, p.glob = kindPrefix, glob[:wild]
+	}
+	return p
+}
+
+// canonicalGlob orders each run of wildcards: "a*?*b" means "a?*b".
+func canonicalGlob(text string) string {
+	if !strings.Contains(text, "**") && !strings.Contains(text, "*?") {
+		return text
+	}
+	var b strings.Builder
+	star := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '*':
+			star = true
+		case c == '?':
+			b.WriteByte(c)
+		default:
+			if star {
+				b.WriteByte('*')
+				star = false
+			}
+			b.WriteByte(c)
+		}
+	}
+	if star {
+		b.WriteByte('*')
+	}
+	return b.String()
+}
+
+// String returns the pattern as it was written.
+func (p Pattern) String() string { return p.text }
+
+// IsAll reports whether p matches every name.
+func (p Pattern) IsAll() bool { return p.kind == kindAll }
+
+// IsNothing reports whether p matches no name.
+func (p Pattern) IsNothing() bool { return p.kind == kindNothing }
+
+// IsRegex reports whether p is a regular expression.
+func (p Pattern) IsRegex() bool { return p.kind == kindRegex }
+
+// IsExact reports whether p matches exactly one name, and which.
+func (p Pattern) IsExact() (name string, ok bool) {
+	return p.glob, p.kind == kindExact
+}
+
+// Match reports whether p matches name. A regular expression that runs into its
+// time limit does not match; Timeouts counts that.
+func (p Pattern) Match(name string) bool {
+	switch p.kind {
+	case kindExact:
+		return p.glob == name
+	case kindAll:
+		return true
+	case kindPrefix:
+		return strings.HasPrefix(name, p.glob)
+	case kindGlob:
+		return matchGlob(p.glob, name)
+	case kindRegex:
+		return p.regex.match(name)
+	default:
+		return false
+	}
+}
+
+// Timeouts returns how often a match of p was given up because it took too long.
+func (p Pattern) Timeouts() uint64 {
+	if p.regex == nil {
+		return 0
+	}
+	return p.regex.timeouts.Load()
+}
+
+// matchGlob matches with one point of return, which is enough because a later '*'
+// can always do what an earlier one could. '?' and '*' step by whole characters.
+func matchGlob(glob, name string) bool {
+	g, n := 0, 0
+	backG, backN := -1, 0 // where to go on after a mismatch: behind the last '*'
+	for n < len(name) {
+		switch {
+		case g < len(glob) && glob[g] == '*':
+			g++
+			backG, backN = g, n
+		case g < len(glob) && glob[g] == '?':
+			g++
+			n += runeLen(name[n:])
+		case g < len(glob) && glob[g] == name[n]:
+			g++
+			n++
+		case backG >= 0:
+			backN += runeLen(name[backN:])
+			g, n = backG, backN
+		default:
+			return false
+		}
+	}
+	for g < len(glob) && glob[g] == '*' {
+		g++
+	}
+	return g == len(glob)
+}
+
+func runeLen(s string) int {
+	_, size := utf8.DecodeRuneInString(s)
+	return size
+}
+
+// Patterns is an immutable list of patterns of which one match is enough. The zero
+// value matches nothing.
+type Patterns struct {
+	all   bool
+	exact map[string]struct{}
+	rest  []Pattern // neither exact nor all
+	list  []Pattern // as given
+}
+
+// NewPatterns collects list.
+func NewPatterns(list ...Pattern) Patterns {
+	ps := Patterns{list: slices.Clone(list)}
+	for _, p := range list {
+		switch p.kind {
+		case kindNothing:
+		case kindAll:
+			ps.all = true
+		case kindExact:
+			if ps.exact == nil {
+				ps.exact = make(map[string]struct{})
+			}
+			ps.exact[p.glob] = struct{}{}
+		default:
+			ps.rest = append(ps.rest, p)
+		}
+	}
+	return ps
+}
+
+// ParsePatterns compiles each of texts; the first that fails ends it.
+func ParsePatterns(texts ...string) (Patterns, error) {
+	list := make([]Pattern, 0, len(texts))
+	for _, t := range texts {
+		p, err := ParsePattern(t)
+		if err != nil {
+			return Patterns{}, err
+		}
+		list = append(list, p)
+	}
+	return NewPatterns(list...), nil
+}
+
+// List returns the patterns as they were given. The caller must not change it.
+func (ps Patterns) List() []Pattern { return ps.list }
+
+// IsAll reports whether one of ps matches every name.
+func (ps Patterns) IsAll() bool { return ps.all }
+
+// Match reports whether any of ps matches name.
+func (ps Patterns) Match(name string) bool {
+	if ps.all {
+		return true
+	}
+	if _, ok := ps.exact[name]; ok {
+		return true
+	}
+	for i := range ps.rest {
+		if ps.rest[i].Match(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Covers reports whether a single one of ps covers q. Patterns that cover q only
+// together are not found: that errs towards enumerating names.
+func (ps Patterns) Covers(q Pattern) bool {
+	return slices.ContainsFunc(ps.list, func(p Pattern) bool { return p.Covers(q) })
+}

@@ -1,0 +1,186 @@
+package names
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPatternMatch(t *testing.T) {
+	f := func(pattern, name string, want bool) {
+		t.Helper()
+		p, err := ParsePattern(pattern)
+		if err != nil {
+			t.Fatalf("ParsePattern(%q): %v", pattern, err)
+		}
+		if got := p.Match(name); got != want {
+			t.Errorf("%q matches %q: %v; want %v", pattern, name, got, want)
+		}
+		if got := NewPatterns(p).Match(name); got != want {
+			t.Errorf("list of %q matches %q: %v; want %v", pattern, name, got, want)
+		}
+	}
+	f("", "", false)
+	f("  ", "  ", false)
+	f("a", "a", true)
+	f("a", "A", false)
+	f("a", "ab", false)
+	f("*", "", true)
+	f("*", "anything", true)
+	f("**", "anything", true)
+	f("logs-*", "logs-", true)
+	f("logs-*", "logs", false)
+	f("logs-*", "logs-2026", true)
+	f("logs-?", "logs-", false)
+	f("logs-?", "logs-é", true)
+	f("logs-?", "logs-é1", false)
+	f("*-2026", "logs-2026", true)
+	f("*-2026", "logs-2026-x", false)
+	f("a*b*c", "abbbc", true)
+	f("a*b*c", "acb", false)
+	f("a*?c", "ac", false)
+	f("a*?c", "abc", true)
+	f("*??", "€", false) // one character, three bytes
+	f("-foo", "bar", false)
+	f("-foo", "-foo", true)
+	f("!foo*", "foo", false)
+	f("[ab]", "a", false)
+	f("/a.*/", "abc", true)
+	f("/a/", "ab", false)
+	f("/a|b.*/", "ab", false) // the whole name, in each branch
+	f("/^(?!index_b).*/", "index_a1", true)
+	f("/^(?!index_b).*/", "index_b1", false)
+	f("/(?<=x)y|z/", "z", true)
+	f(`/\d+/`, "12", true)
+	f(`/\d+/`, "١٢", false) // Java's \d is ASCII
+	f(`/\w+/`, "é", false)
+	f(`/\Qa.b\E.*/`, "a.bc", true)
+	f(`/\Qa.b\E.*/`, "axbc", false)
+	f(`/\Qa.b/`, "a.b", true)
+	f(`/\p{Lower}+/`, "abc", true)
+	f(`/[\p{Lower}\d]+/`, "abc1", true)
+	f(`/\P{Digit}+/`, "abc", true)
+	f(`/(?i)abc/`, "ABC", true)
+	f(`/(?<year>\d{4})-\k<year>/`, "2026-2026", true)
+	f(`//`, "", true)
+	f(`//`, "a", false)
+}
+
+func TestParsePatternRefuses(t *testing.T) {
+	f := func(pattern, wantErr string) {
+		t.Helper()
+		p, err := ParsePattern(pattern)
+		if err == nil || !strings.Contains(err.Error(), wantErr) {
+			t.Errorf("ParsePattern(%q) = %v; want an error with %q", pattern, err, wantErr)
+		}
+		if !p.IsNothing() {
+			t.Errorf("ParsePattern(%q) failed and still returned a pattern that matches", pattern)
+		}
+	}
+	f("/(/", "cannot compile")
+	f("/a)|(b/", "cannot compile")
+	f("/a{2,1}/", "cannot compile")
+	f("/[a/", "unclosed '['")
+	f(`/\/`, `'\' at the end`)
+	f(`/[a&&b]/`, "intersection")
+	f(`/[a[b]]/`, "'[' inside")
+	f(`/[]a]/`, "right after '['")
+	f(`/\h/`, "escape")
+	f(`/\R/`, "escape")
+	f(`/(?x)a/`, "group")
+	f(`/(?#no)a/`, "group")
+	f(`/(?(a)b|c)/`, "group")
+	f(`/\pL/`, "needs a name in braces")
+	f(`/[\P{Lower}]/`, "in a character class")
+	f(`/[\Qa-z\E]/`, "in a character class")
+	f(`/\p{IsNonsense}/`, "cannot compile")
+	f("a\xff*", "UTF-8")
+}
+
+func TestPatternTimeout(t *testing.T) {
+	p := MustParsePattern(`/(a+)+$b/`)
+	start := time.Now()
+	if p.Match(strings.Repeat("a", 60)) {
+		t.Error("a match that ran out of time counts as one")
+	}
+	if p.Timeouts() == 0 {
+		t.Error("the time-out was not counted")
+	}
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("the match took %v", d)
+	}
+	if !p.Match("ab") && p.Timeouts() != 1 {
+		t.Error("a match after a time-out failed as well")
+	}
+}
+
+func TestPatternMatchDoesNotAllocate(t *testing.T) {
+	ps := NewPatterns(MustParsePattern("index_a*"), MustParsePattern("*-?-x*"), MustParsePattern("hr"))
+	names := []string{"index_a1", "logs-1-x9", "hr", "nothing of these"}
+	if n := testing.AllocsPerRun(200, func() {
+		for _, name := range names {
+			ps.Match(name)
+		}
+	}); n != 0 {
+		t.Fatalf("Match allocates %v times; want 0", n)
+	}
+}
+
+func TestExactTakesNamesLiterally(t *testing.T) {
+	for _, name := range []string{"*", "a*", "a?", "/.*/", "**"} {
+		p := Exact(name)
+		if !p.Match(name) || p.Match("a1") || p.IsAll() || p.IsRegex() {
+			t.Errorf("Exact(%q) is more than the name", name)
+		}
+		if got, ok := p.IsExact(); !ok || got != name {
+			t.Errorf("Exact(%q).IsExact() = %q, %v", name, got, ok)
+		}
+	}
+	if !Exact(" ").IsNothing() {
+		t.Error("a blank name matches something")
+	}
+}
+
+func TestZeroPatternsMatchNothing(t *testing.T) {
+	var p Pattern
+	var ps Patterns
+	for _, name := range []string{"", "a", "*"} {
+		if p.Match(name) || ps.Match(name) {
+			t.Errorf("the zero value matches %q", name)
+		}
+	}
+	if p.Covers(p) || p.Covers(MustParsePattern("a")) || MustParsePattern("*").Covers(p) || ps.Covers(p) {
+		t.Error("the zero value covers or is covered")
+	}
+}
+
+// naiveMatch is the textbook definition, exponential and obviously right.
+func naiveMatch(glob, name []rune) bool {
+	switch {
+	case len(glob) == 0:
+		return len(name) == 0
+	case glob[0] == '*':
+		return naiveMatch(glob[1:], name) || len(name) > 0 && naiveMatch(glob, name[1:])
+	case len(name) == 0:
+		return false
+	}
+	return (glob[0] == '?' || glob[0] == name[0]) && naiveMatch(glob[1:], name[1:])
+}
+
+func FuzzMatchGlob(f *testing.F) {
+	f.Add("a*b?c", "axxbyc")
+	f.Add("**?é*", "€é")
+	f.Add("*a*a*", "aa")
+	f.Fuzz(func(t *testing.T, glob, name string) {
+		if len(glob) > 12 || len(name) > 16 || isRegex(glob) || strings.ContainsAny(name, "*?") {
+			return
+		}
+		p, err := ParsePattern(glob)
+		if err != nil || strings.ToValidUTF8(name, "") != name || p.IsNothing() {
+			return
+		}
+		if got, want := p.Match(name), naiveMatch([]rune(glob), []rune(name)); got != want {
+			t.Fatalf("%q matches %q: %v; want %v", glob, name, got, want)
+		}
+	})
+}
