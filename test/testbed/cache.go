@@ -1,0 +1,163 @@
+package testbed
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// logMu keeps progress lines of concurrent starts whole.
+var logMu sync.Mutex
+
+// progress tells whoever waits what is going on; tests print it as it comes.
+func progress(format string, args ...any) {
+	logMu.Lock()
+	defer logMu.Unlock()
+	fmt.Fprintf(os.Stderr, "testbed: "+format+"\n", args...)
+}
+
+// longStep runs f and says every 15 seconds that it is still at it.
+func longStep(what string, f func() error) error {
+	progress("%s ...", what)
+	begin := time.Now()
+	done := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(15 * time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				progress("still %s (%d s)", what, int(time.Since(begin).Seconds()))
+			case <-done:
+				return
+			}
+		}
+	}()
+	err := f()
+	close(done)
+	<-ended
+	return err
+}
+
+// cacheDir returns the folder that homes and runs are kept in.
+func cacheDir() (string, error) {
+	dir := os.Getenv("GUARD_TESTBED_CACHE")
+	if dir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("cannot place the cache: %w; set GUARD_TESTBED_CACHE to a folder", err)
+		}
+		dir = filepath.Join(user, "guard-testbed")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("cannot place the cache: %w", err)
+	}
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// homeName names a home by what is in it, so that a changed pin, module or
+// main class makes a new home instead of a stale one.
+func homeName(b build) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "layout 1\n%v\n%s\n%s\n%v\n", b, artefactsText, nodeMainSource, modules)
+	name := b.base
+	if b.plugin != "" {
+		name += "-secured"
+	}
+	return fmt.Sprintf("%s-%x", name, h.Sum(nil)[:6])
+}
+
+// withLock runs f while this process alone holds the lock file.
+func withLock(ctx context.Context, path string, f func() error) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return fmt.Errorf("cannot open lock: %w", err)
+	}
+	defer file.Close() // closing unlocks
+	for told := false; ; told = true {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return f()
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return fmt.Errorf("cannot lock %s: %w", path, err)
+		}
+		if !told {
+			progress("waiting for another run that holds %s", path)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("gave up waiting for %s: %w", path, ctx.Err())
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// Fetch makes sure that the home of kind is in the cache and returns its folder.
+// It is safe to be called by several processes at once.
+func Fetch(ctx context.Context, kind Kind) (string, error) {
+	b, ok := builds[kind]
+	if !ok {
+		return "", fmt.Errorf("unknown kind of node %q; want one of %v", kind, Kinds())
+	}
+	java, err := findJDK(kind, b.java)
+	if err != nil {
+		return "", err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	home := filepath.Join(cache, "homes", homeName(b))
+	if exists(home) {
+		return home, nil // fast path: a home appears by a rename, whole
+	}
+	if b.plugin != "" {
+		base := b
+		base.plugin = ""
+		if _, err := fetchHome(ctx, cache, base, java); err != nil {
+			return "", fmt.Errorf("cannot fetch %s: %w", kind, err)
+		}
+	}
+	if home, err = fetchHome(ctx, cache, b, java); err != nil {
+		return "", fmt.Errorf("cannot fetch %s: %w", kind, err)
+	}
+	return home, nil
+}
+
+// fetchHome assembles the home of b aside and renames it into place.
+func fetchHome(ctx context.Context, cache string, b build, java jdk) (string, error) {
+	home := filepath.Join(cache, "homes", homeName(b))
+	err := withLock(ctx, filepath.Join(cache, "lock"), func() error {
+		if exists(home) {
+			return nil
+		}
+		if err := os.MkdirAll(filepath.Dir(home), 0o755); err != nil {
+			return fmt.Errorf("cannot make the cache: %w", err)
+		}
+		aside := filepath.Join(cache, "assembling") // under the lock there is one
+		if err := os.RemoveAll(aside); err != nil {
+			return fmt.Errorf("cannot clear what an earlier run left: %w", err)
+		}
+		defer os.RemoveAll(aside)
+		if err := assemble(ctx, aside, cache, b, java); err != nil {
+			return err
+		}
+		return os.Rename(filepath.Join(aside, "home"), home)
+	})
+	return home, err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,108 @@
+// Command testbed fetches and starts the nodes of the test bed by hand.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"guard/test/testbed"
+)
+
+const usage = `usage:
+  testbed fetch KIND...       assemble the homes of these kinds in the cache ("all" for all of them)
+  testbed start [flags] KIND  start one node, print its URL, stop it on Ctrl-C
+      --port N                HTTP port on 127.0.0.1; a free one by default
+      --heap SIZE             Java heap, such as 1g; 512 to 768 MiB by default
+      --security FOLDER       files of the security plugin, for secured kinds
+      --full-speed            Java's compiler and collector as in production
+
+kinds: %v
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "testbed: error: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// command runs one command line; out gets what a caller may want to read.
+func command(ctx context.Context, args []string, out io.Writer) error {
+	if len(args) == 0 {
+		return fmt.Errorf("no command\n"+usage, testbed.Kinds())
+	}
+	switch args[0] {
+	case "fetch":
+		return fetch(ctx, args[1:])
+	case "start":
+		return start(ctx, args[1:], out)
+	case "help", "-h", "--help":
+		_, err := fmt.Fprintf(out, usage, testbed.Kinds())
+		return err
+	default:
+		return fmt.Errorf("unknown command %q\n"+usage, args[0], testbed.Kinds())
+	}
+}
+
+// fetch fetches each kind and reports all that fail.
+func fetch(ctx context.Context, names []string) error {
+	kinds := testbed.Kinds()
+	if len(names) == 0 {
+		return fmt.Errorf("no kind; want some of %v, or all", kinds)
+	}
+	if len(names) != 1 || names[0] != "all" {
+		kinds = nil
+		for _, name := range names {
+			kind, err := testbed.ParseKind(name)
+			if err != nil {
+				return err
+			}
+			kinds = append(kinds, kind)
+		}
+	}
+	var errs []error
+	for _, kind := range kinds {
+		_, err := testbed.Fetch(ctx, kind)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// start runs one node until ctx ends.
+func start(ctx context.Context, args []string, out io.Writer) error {
+	var o testbed.Options
+	flags := flag.NewFlagSet("start", flag.ContinueOnError)
+	flags.Usage = func() { fmt.Fprintf(os.Stderr, usage, testbed.Kinds()) }
+	flags.IntVar(&o.Port, "port", 0, "")
+	flags.StringVar(&o.Heap, "heap", "", "")
+	flags.StringVar(&o.SecurityConfig, "security", "", "")
+	flags.BoolVar(&o.FullSpeed, "full-speed", false, "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 {
+		return fmt.Errorf("start takes one kind, behind the flags; got %q", flags.Args())
+	}
+	var err error
+	if o.Kind, err = testbed.ParseKind(flags.Arg(0)); err != nil {
+		return err
+	}
+	node, err := testbed.Start(ctx, o)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, node.URL)
+	if node.User != "" {
+		fmt.Fprintf(os.Stderr, "testbed: log in as %s with password %s\n", node.User, node.Password)
+	}
+	<-ctx.Done()
+	return node.Stop()
+}
