@@ -167,15 +167,6 @@ const (
 	RolesBoth        RoleResolution = "BOTH"
 )
 
-// HashAlgorithm is a family of password hashes.
-type HashAlgorithm string
-
-const (
-	Bcrypt HashAlgorithm = "bcrypt"
-	PBKDF2 HashAlgorithm = "pbkdf2"
-	Argon2 HashAlgorithm = "argon2"
-)
-
 // Policy has the settings that the plugin keeps in opensearch.yml, without their
 // prefix `plugins.security.`.
 type Policy struct {
@@ -184,7 +175,6 @@ type Policy struct {
 	DFMEmptyOverridesAll   bool           `yaml:"dfm_empty_overrides_all"`
 	RolesMappingResolution RoleResolution `yaml:"roles_mapping_resolution"`
 	SystemIndices          SystemIndices  `yaml:"system_indices"`
-	PasswordHashing        HashAlgorithm  `yaml:"password_hashing_algorithm"`      // of ${envbc.…}; stored hashes are told apart by their form
 	MaskAlgorithm          string         `yaml:"masked_fields_algorithm_default"` // empty: BLAKE2b
 	MaskSalt               Secret         `yaml:"compliance_salt"`                 // unset: the plugin's
 	DisableEnvReplacement  bool           `yaml:"disable_envvar_replacement"`      // in the security folder
@@ -202,7 +192,6 @@ type SystemIndices struct {
 // SetDefaults states what holds for keys that are absent.
 func (p *Policy) SetDefaults() {
 	p.RolesMappingResolution = MappingOnly
-	p.PasswordHashing = Bcrypt
 }
 
 // LogLevel is the least level that is logged.

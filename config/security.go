@@ -13,8 +13,7 @@ type Security struct {
 	Audit        Audit                  // audit.yml
 	NodesDN      map[string]NodesDN     // nodes_dn.yml
 
-	Warnings []Warning // what its owner should know, by file and line
-	Hash     string    // of the bytes of all files: same text, same content
+	Hash string // of the bytes of all files: same text, same content
 }
 
 // Role is an entry of roles.yml.

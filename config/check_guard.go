@@ -1,0 +1,224 @@
+package config
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// validate checks what was decoded, without I/O.
+func (c *Config) validate(r *report) {
+	checkAddress(r, c.Pos.At("listen"), c.Listen)
+	checkAddress(r, c.Pos.At("internal"), c.Internal)
+	if c.Listen == c.Internal && !strings.HasSuffix(c.Listen, ":0") {
+		r.fault(c.Pos.At("internal"), "an address of its own: probes and metrics are not for clients", "%q, the same as listen", c.Internal)
+	}
+	if c.Security == "" {
+		r.fault(c.Pos.At("security"), "the path of the security folder", "%q", c.Security)
+	}
+	c.TLS.validate(r)
+	c.Upstream.validate(r)
+	c.Limits.validate(r)
+	c.Timeouts.validate(r)
+	c.State.validate(r)
+	c.Auth.validate(r)
+	c.Policy.validate(r)
+	checkOneOf(r, c.Log.Pos.At("level"), c.Log.Level, LogDebug, LogInfo, LogWarn, LogError)
+}
+
+func checkOneOf[T ~string](r *report, pos Pos, value T, allowed ...T) {
+	if !slices.Contains(allowed, value) {
+		r.fault(pos, quoted(allowed...), "%q", string(value))
+	}
+}
+
+func checkAddress(r *report, pos Pos, address string) {
+	const want = "host:port, such as 127.0.0.1:9200 or :9200"
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		r.fault(pos, want, "%q", address)
+		return
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		r.fault(pos, want, "port %q", port)
+	}
+}
+
+func (t *TLS) validate(r *report) {
+	checkOneOf(r, t.Pos.At("client_auth"), t.ClientAuth, ClientAuthNone, ClientAuthOptional, ClientAuthRequired)
+	checkPair(r, t.Pos, "certificate", t.Certificate, "key", t.Key)
+	if t.ClientAuth != ClientAuthNone && t.ClientCA == "" {
+		r.fault(t.Pos.At("client_ca"), "the file of the CAs that sign client certificates", "not set, and client_auth is %q", string(t.ClientAuth))
+	}
+	if t.ClientCA == "" {
+		return
+	}
+	if t.ClientAuth == ClientAuthNone {
+		r.fault(t.Pos.At("client_auth"), quoted(ClientAuthOptional, ClientAuthRequired)+", or no client_ca", "client certificates are not asked for")
+	}
+	if t.Certificate == "" && t.Key == "" {
+		r.fault(t.Pos.At("certificate"), "a certificate and key: without them clients are served without TLS", "not set, and client_ca is")
+	}
+}
+
+// checkPair refuses half a setting.
+func checkPair(r *report, pos Pos, key1, value1, key2, value2 string) {
+	if value1 != "" && value2 == "" {
+		r.fault(pos.At(key2), "both or none", "not set, and %s is", key1)
+	}
+	if value1 == "" && value2 != "" {
+		r.fault(pos.At(key1), "both or none", "not set, and %s is", key2)
+	}
+}
+
+func (u *Upstream) validate(r *report) {
+	if len(u.URLs) == 0 {
+		r.fault(u.Pos.At("urls"), "the URL of the cluster here or in --upstream, such as http://127.0.0.1:9201", "no URL")
+	}
+	secure, seen := false, map[string]bool{}
+	for i, text := range u.URLs {
+		pos := u.Pos.Item("urls", i)
+		if seen[text] {
+			r.fault(pos, "each URL once", "%q again", text)
+		}
+		seen[text] = true
+		parsed := checkURL(r, pos, text)
+		secure = secure || parsed != nil && parsed.Scheme == "https"
+		if parsed != nil && parsed.Scheme == "http" && u.Username != "" && !isLoopback(parsed.Hostname()) {
+			r.warn(pos, "https", "the account of the cluster is sent in clear to %q", parsed.Host)
+		}
+	}
+	checkPair(r, u.Pos, "client_certificate", u.ClientCert, "client_key", u.ClientKey)
+	if !secure {
+		for _, f := range []struct{ key, value string }{{"ca_file", u.CAFile}, {"client_certificate", u.ClientCert}} {
+			if f.value != "" {
+				r.fault(u.Pos.At(f.key), "an https URL, or no TLS settings", "%q, and no URL is https", f.value)
+			}
+		}
+	}
+	u.validateAccount(r)
+	checkPositive(r, u.Pos.At("max_connections"), u.MaxConns)
+}
+
+func (u *Upstream) validateAccount(r *report) {
+	hasPassword := u.Password.IsSet() || u.PasswordFile != ""
+	switch {
+	case u.Password.IsSet() && u.PasswordFile != "":
+		r.fault(u.Pos.At("password_file"), "one of both", "set, and password is set too")
+	case u.Username == "" && hasPassword:
+		r.fault(u.Pos.At("username"), "the name of the account", "not set, and its password is")
+	case u.Username != "" && !hasPassword:
+		r.fault(u.Pos.At("password"), "password or password_file", "not set, and username is")
+	case strings.Contains(u.Username, ":"):
+		r.fault(u.Pos.At("username"), "a name without ':', where HTTP Basic ends it", "%q", u.Username)
+	}
+}
+
+// checkURL returns the parsed URL, or nil if it can't be used.
+func checkURL(r *report, pos Pos, text string) *url.URL {
+	const want = "scheme, host and port, such as http://127.0.0.1:9201"
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		// The error quotes the text, which may hold a password.
+		r.fault(pos, want, "cannot parse the URL")
+	case u.User != nil:
+		r.fault(pos, "username and password in keys of their own", "the URL holds an account")
+	case u.Scheme != "http" && u.Scheme != "https":
+		r.fault(pos, "http or https", "scheme %q", u.Scheme)
+	case u.Hostname() == "":
+		r.fault(pos, want, "no host in %q", text)
+	case u.Path != "" && u.Path != "/":
+		r.fault(pos, "no path: guard checks paths as the cluster reads them", "path %q", u.Path)
+	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
+		r.fault(pos, want, "%q goes on after the host", text)
+	default:
+		return u
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+func checkPositive[T ~int | ~int64](r *report, pos Pos, n T) {
+	if n <= 0 {
+		r.fault(pos, "more than 0", "%v", n)
+	}
+}
+
+func (l *Limits) validate(r *report) {
+	for _, n := range []struct {
+		key   string
+		value int64
+	}{
+		{"max_header", int64(l.MaxHeader)},
+		{"max_body", l.MaxBody},
+		{"max_bulk_body", l.MaxBulkBody},
+		{"max_bulk_line", int64(l.MaxBulkLine)},
+		{"max_depth", int64(l.MaxDepth)},
+		{"max_concurrent", int64(l.MaxConcurrent)},
+		{"max_in_flight", l.MaxInFlight},
+		{"max_filtered_answer", l.MaxFilteredAnswer},
+		{"max_upstream_uri", int64(l.MaxUpstreamURI)},
+		{"hash_concurrency", int64(l.HashConcurrency)},
+		{"hash_queue", int64(l.HashQueue)},
+		{"max_expression_names", int64(l.MaxExpressionNames)},
+	} {
+		checkPositive(r, l.Pos.At(n.key), n.value)
+	}
+	if l.MaxBody > l.MaxInFlight {
+		r.fault(l.Pos.At("max_in_flight"), "at least max_body, or no such body could ever pass", "%d", l.MaxInFlight)
+	}
+}
+
+func (t *Timeouts) validate(r *report) {
+	checkPositive(r, t.Pos.At("read_header"), t.ReadHeader)
+	checkPositive(r, t.Pos.At("read"), t.Read)
+	checkPositive(r, t.Pos.At("write"), t.Write)
+	checkPositive(r, t.Pos.At("idle"), t.Idle)
+	checkPositive(r, t.Pos.At("connect"), t.Connect)
+	checkPositive(r, t.Pos.At("upstream"), t.Upstream)
+	checkPositive(r, t.Pos.At("drain"), t.Drain)
+}
+
+func (s *State) validate(r *report) {
+	checkPositive(r, s.Pos.At("max_age"), s.MaxAge)
+	checkPositive(r, s.Pos.At("poll"), s.Poll)
+	checkPositive(r, s.Pos.At("min_interval"), s.MinInterval)
+	checkPositive(r, s.Pos.At("timeout"), s.Timeout)
+	if s.Poll >= s.MaxAge {
+		r.fault(s.Pos.At("poll"), "less than max_age, or the state would always be too old", "%v", s.Poll)
+	}
+}
+
+func (a *Auth) validate(r *report) {
+	if a.CacheTTL < 0 {
+		r.fault(a.Pos.At("cache_ttl"), "0 for no cache, or more", "%v", a.CacheTTL)
+	}
+	checkPositive(r, a.Pos.At("cache_size"), a.CacheSize)
+}
+
+// MaskLegacy is the algorithm of masks that the plugin's version 2 has: the salt
+// goes where BLAKE2b takes its personalisation.
+const MaskLegacy = "BLAKE2B_LEGACY_DEFAULT"
+
+const minMaskSalt = 16 // bytes
+
+func (p *Policy) validate(r *report) {
+	checkOneOf(r, p.Pos.At("roles_mapping_resolution"), p.RolesMappingResolution, MappingOnly, BackendRolesOnly, RolesBoth)
+	if p.MaskAlgorithm != "" && p.MaskAlgorithm != MaskLegacy && !isDigest(p.MaskAlgorithm) {
+		r.fault(p.Pos.At("masked_fields_algorithm_default"), "one of "+MaskLegacy+", "+strings.Join(digests, ", "), "%q", p.MaskAlgorithm)
+	}
+	if p.MaskSalt.IsSet() && len(p.MaskSalt.Reveal()) < minMaskSalt {
+		r.fault(p.Pos.At("compliance_salt"), "at least 16 bytes", "%d bytes", len(p.MaskSalt.Reveal()))
+	}
+	for i, pattern := range p.SystemIndices.Indices {
+		checkPattern(r, p.SystemIndices.Pos.Item("indices", i), pattern)
+	}
+}
