@@ -1,0 +1,123 @@
+// Package query knows where a search can name a field, an index, a script or
+// another query, and re-emits a search so that only what its Rules permit can be
+// reached. It holds the tables (clauses, aggregations, body keys, parameters) and
+// the one walker over them; a construct that has no row is refused by name.
+//
+// Nothing of a client's text is copied raw: every key comes from a table or is a
+// name the client may choose, every value is printed again token by token. dls
+// and fls say what is permitted and own no parser.
+package query
+
+import (
+	"fmt"
+
+	"guard/internal/esjson"
+)
+
+// Filter is a document rule as canonical JSON of one query. The zero value shows
+// no document, so a forgotten filter cannot show any.
+type Filter string
+
+// The filters that are no JSON.
+const (
+	None Filter = ""  // zero value: nothing matches
+	Free Filter = "*" // no document rule applies
+)
+
+// matchNone is what None stands for in a body.
+const matchNone = `{"match_none":{}}`
+
+// JSON returns the query that f stands for. It must not be asked of Free.
+func (f Filter) JSON() string {
+	if f == None {
+		return matchNone
+	}
+	return string(f)
+}
+
+// Rules is what a restriction means for one search. A principal without document
+// and field rules, who is not unrestricted either, has Rules{Filter: Free}: what
+// is unknown or reads another index is refused all the same.
+type Rules struct {
+	Filter Filter // placed in filter context wherever documents are chosen
+	Fields Fields // nil: every field is visible
+
+	// SourceIncludes and SourceExcludes are patterns added to the _source option of
+	// hits, inner hits and top hits: the request side of the field filter. They do
+	// nothing without Fields.
+	SourceIncludes, SourceExcludes []string
+
+	// Text rewrites the fields named inside a query_string text. While it is nil a
+	// text that could name a field is refused under a field rule.
+	Text TextFields
+}
+
+// TextFields returns text, in the syntax of query_string, with each field that it
+// names replaced by what f shows of it.
+type TextFields func(text string, f Fields) (string, error)
+
+// Fields answers what a field rule shows. Metadata fields are not asked for.
+type Fields interface {
+	// Field tells how name is seen: a leaf, a multi-field, a field alias, an object or
+	// a nested path, by its full dotted name without wildcards.
+	Field(name string, use Use) Sight
+
+	// Expand lists the visible leaf fields that match a pattern, sorted and without
+	// repeats, as far as the cluster would take them for this use. If the answer
+	// differs between the groups of indices of the request and use cannot bear that,
+	// mixed names one field that differs.
+	Expand(pattern string, use Use) (fields []string, mixed string)
+
+	// StandIn is a name that surely no index has. It replaces a hidden one, so that the
+	// cluster itself shows how it treats a field that does not exist (law 7).
+	StandIn() string
+}
+
+// Use is what a field is named for.
+type Use uint8
+
+// The uses of a field.
+const (
+	Match     Use = iota // in a query clause
+	Rank                 // in sort, collapse, slice or an aggregation
+	Fetch                // doc values, stored fields and fields of a hit
+	Highlight            // highlighting of a hit
+	Path                 // as the path of a nested clause, sort or aggregation
+)
+
+// Sight is how a field is seen under a rule.
+type Sight uint8
+
+// The sights of a field.
+const (
+	Absent  Sight = iota // zero value: hidden or unmapped, there is no difference
+	Visible              // a leaf that may be used, or a path with something visible below
+	Object               // no leaf: an object with something visible below
+	Mixed                // visible in some indices of the request and hidden in others
+)
+
+// Refusal says which construct of a search is not possible, where it stands and
+// why. It becomes a 403.
+type Refusal struct {
+	Path      string // query.bool.must[2].has_child
+	Construct string // has_child
+	Why       string
+}
+
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("[%s] at %s is refused: %s", r.Construct, r.Path, r.Why)
+}
+
+func refuse(v esjson.Value, construct, format string, args ...any) error {
+	return &Refusal{Path: v.Path(), Construct: quoteLimit(construct), Why: fmt.Sprintf(format, args...)}
+}
+
+// maxNamed bounds the part of a client's key that a refusal repeats.
+const maxNamed = 80
+
+func quoteLimit(s string) string {
+	if len(s) > maxNamed {
+		return s[:maxNamed] + "..."
+	}
+	return s
+}
