@@ -1,0 +1,114 @@
+package authz
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+
+	"guard/config"
+	"guard/internal/names"
+)
+
+// actionList is the vocabulary: a name on each line, sorted. It was collected from
+// the REST handlers and specifications of OpenSearch 1-3 and its plugins and of
+// Elasticsearch 7-9, with the actions of sub-requests that the security plugin
+// checks (such as indices:data/write/bulk[s]).
+//
+//go:embed actions.txt
+var actionList string
+
+var knownActions = strings.Fields(actionList)
+
+// otherActions are prefixes of permissions that are no actions of the clusters:
+// those of Dashboards, of the security plugin's own API and of extensions.
+var otherActions = []string{"kibana:", "restapi:", "security:", "hw:", "plugin:"}
+
+// known reports whether text is an action, or a pattern that matches one.
+func known(text string, p names.Pattern) bool {
+	for _, prefix := range otherActions {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	if name, ok := p.IsExact(); ok {
+		_, found := slices.BinarySearch(knownActions, name)
+		return found
+	}
+	return slices.ContainsFunc(knownActions, p.Match)
+}
+
+// actions expands and compiles a list of actions and groups of a role. A name that
+// is neither is kept: it may be an action that a newer cluster has.
+func (c *compiler) actions(at config.Pos, key string, texts []string) names.Patterns {
+	var list []names.Pattern
+	seen := make(map[string]bool)
+	for i, text := range texts {
+		where := at.Item(key, i)
+		_, group := c.groups[text]
+		p := c.pattern(where, text)
+		if !group && !p.IsNothing() && !known(text, p) {
+			c.warn(where, "the name of an action or of an action group", "unknown action or group %q", text)
+		}
+		list = c.expand(list, seen, where, text)
+	}
+	return names.NewPatterns(list...)
+}
+
+// expand appends text and, if it is a group, what it stands for, each once: that
+// also ends a group that holds itself. The group's own name stays as a permission.
+func (c *compiler) expand(list []names.Pattern, seen map[string]bool, at config.Pos, text string) []names.Pattern {
+	if seen[text] {
+		return list
+	}
+	seen[text] = true
+	list = append(list, c.pattern(at, text))
+	group, ok := c.groups[text]
+	if !ok {
+		return list
+	}
+	for i, member := range group.AllowedActions {
+		list = c.expand(list, seen, group.Pos.Item("allowed_actions", i), member)
+	}
+	return list
+}
+
+// legacyCluster are the actions outside "cluster:" that the legacy rules check
+// against cluster_permissions.
+var legacyCluster = names.NewPatterns(
+	names.MustParsePattern("indices:admin/template/*"),
+	names.MustParsePattern("indices:admin/index_template/*"),
+	names.MustParsePattern("indices:data/read/scroll*"),
+	names.MustParsePattern("indices:data/read/msearch*"),
+	names.MustParsePattern("indices:data/write/bulk"),
+	names.MustParsePattern("indices:data/read/mget"),
+	names.MustParsePattern("indices:data/read/mtv"),
+	names.MustParsePattern("indices:data/write/reindex"),
+	names.MustParsePattern("indices:data/read/search/template/render"),
+)
+
+// v4Cluster are those of the v4 rules: its well-known cluster actions and a list
+// of further ones.
+var v4Cluster = names.NewPatterns(
+	names.MustParsePattern("indices:admin/template/*"),
+	names.MustParsePattern("indices:admin/index_template/*"),
+	names.MustParsePattern("indices:data/read/mget"),
+	names.MustParsePattern("indices:data/write/bulk"),
+	names.MustParsePattern("indices:data/read/scroll"),
+	names.MustParsePattern("indices:data/read/scroll/clear"),
+	names.MustParsePattern("indices:data/read/msearch"),
+	names.MustParsePattern("indices:data/read/msearch/template"),
+	names.MustParsePattern("indices:data/read/mtv"),
+	names.MustParsePattern("indices:data/write/reindex"),
+	names.MustParsePattern("indices:admin/render/template/search"),
+	names.MustParsePattern("indices:data/read/search/template/render"), // its name up to 3.4
+	names.MustParsePattern("indices:data/read/point_in_time/readall"),
+)
+
+// ClusterAction reports whether action is checked against cluster_permissions
+// alone, by the rules that e selects.
+func ClusterAction(e config.Evaluation, action string) bool {
+	if e == config.EvaluationV4 {
+		return strings.HasPrefix(action, "cluster:") || v4Cluster.Match(action)
+	}
+	return !strings.HasPrefix(action, "indices:") || legacyCluster.Match(action)
+}

@@ -1,0 +1,208 @@
+package authz
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"guard/config"
+	"guard/internal/ask"
+	"guard/internal/names"
+)
+
+// Compile turns a security folder and the settings beside it into a Policy. All
+// faults are returned at once; a policy with a fault does not exist, since a rule
+// that cannot be read could be the one that hides something.
+func Compile(sec *config.Security, set config.Policy) (*Policy, []config.Warning, error) {
+	c := compiler{
+		groups: sec.ActionGroups,
+		policy: &Policy{
+			evaluation: sec.Dynamic.PrivilegesEvaluationType,
+			emptyFrees: set.DFMEmptyOverridesAll,
+			resolution: set.RolesMappingResolution,
+			roles:      make(map[string]*role, len(sec.Roles)),
+			hidden:     make(map[string]bool),
+		},
+	}
+	c.evaluation(&sec.Dynamic)
+	c.system(set)
+	for _, name := range slices.Sorted(maps.Keys(sec.Roles)) {
+		c.role(name, sec.Roles[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(sec.Mappings)) {
+		c.mapping(name, sec.Mappings[name])
+	}
+	if err := c.faults.Err(); err != nil {
+		return nil, c.warnings, err
+	}
+	if err := c.caches(); err != nil {
+		return nil, c.warnings, err
+	}
+	return c.policy, c.warnings, nil
+}
+
+// compiler collects what Compile finds.
+type compiler struct {
+	groups   map[string]config.ActionGroup
+	policy   *Policy
+	faults   config.Faults
+	warnings []config.Warning
+}
+
+func (c *compiler) fault(at config.Pos, want, format string, args ...any) {
+	c.faults = append(c.faults, at.Fault(fmt.Sprintf(format, args...), want))
+}
+
+// warn notes what the owner should know; nobody can change what is built in.
+func (c *compiler) warn(at config.Pos, want, format string, args ...any) {
+	if at.File != "" {
+		c.warnings = append(c.warnings, at.Fault(fmt.Sprintf(format, args...), want))
+	}
+}
+
+func (c *compiler) evaluation(d *config.Dynamic) {
+	p := c.policy
+	switch p.evaluation {
+	case config.EvaluationV4:
+		p.reduce = d.IgnoreUnauthorizedIndices
+	case config.EvaluationLegacy, "":
+		p.evaluation = config.EvaluationLegacy
+		p.reduce = d.DoNotFailOnForbidden
+		p.reduceAll = d.DoNotFailOnForbidden && d.DoNotFailOnForbiddenEmpty
+	default:
+		c.fault(d.Pos.At("privileges_evaluation_type"), "legacy or v4", "unknown value %q", p.evaluation)
+	}
+	switch p.resolution {
+	case config.MappingOnly, config.BackendRolesOnly, config.RolesBoth:
+	case "":
+		p.resolution = config.MappingOnly
+	default:
+		c.faults = append(c.faults, config.Fault{
+			Msg:  fmt.Sprintf("unknown roles_mapping_resolution %q", p.resolution),
+			Want: "MAPPING_ONLY, BACKENDROLES_ONLY or BOTH",
+		})
+	}
+}
+
+// system compiles the names of the system indices. Where they are not enabled,
+// the security index alone is protected.
+func (c *compiler) system(set config.Policy) {
+	if !set.SystemIndices.Enabled {
+		return
+	}
+	list := make([]names.Pattern, 0, len(set.SystemIndices.Indices))
+	for i, text := range set.SystemIndices.Indices {
+		list = append(list, c.pattern(set.SystemIndices.Pos.Item("indices", i), text))
+	}
+	c.policy.system = names.NewPatterns(list...)
+}
+
+func (c *compiler) caches() error {
+	var err error
+	if c.policy.principals, err = lru.New[string, *ask.Principal](maxPrincipals); err != nil {
+		return fmt.Errorf("cannot make the cache of principals: %w", err)
+	}
+	if c.policy.subjects, err = lru.New[*ask.Principal, *subject](maxSubjects); err != nil {
+		return fmt.Errorf("cannot make the cache of subjects: %w", err)
+	}
+	return nil
+}
+
+// pattern compiles a pattern that must be readable.
+func (c *compiler) pattern(at config.Pos, text string) names.Pattern {
+	p, err := names.ParsePattern(text)
+	if err != nil {
+		c.fault(at, "a name, a glob with '*' and '?', or a /regular expression/", "%v", err)
+	}
+	return p
+}
+
+func (c *compiler) role(name string, src config.Role) {
+	r := &role{name: name, pos: src.Pos}
+	r.cluster = c.actions(src.Pos, "cluster_permissions", src.ClusterPermissions)
+	for _, perm := range src.IndexPermissions {
+		r.entries = append(r.entries, c.entry(name, perm))
+	}
+	c.policy.roles[name] = r
+}
+
+func (c *compiler) entry(role string, src config.IndexPermission) *entry {
+	e := &entry{
+		pos:     src.Pos,
+		role:    role,
+		actions: c.actions(src.Pos, "allowed_actions", src.AllowedActions),
+		fls:     slices.Clone(src.FLS),
+		masks:   slices.Clone(src.MaskedFields),
+	}
+	for i, text := range src.IndexPatterns {
+		at := src.Pos.Item("index_patterns", i)
+		p, err := parseIndexPattern(text)
+		if err != nil {
+			c.fault(at, "a name, a glob, a /regular expression/, ${…} or <date math>", "%v", err)
+			continue
+		}
+		c.variables(at, p.template)
+		e.patterns = append(e.patterns, p)
+	}
+	if src.DLS != "" {
+		e.dls = c.dls(src.Pos.At("dls"), src.DLS)
+	}
+	return e
+}
+
+// dls reads the template of a document rule. Whether it is a query is for the
+// package that knows queries to say.
+func (c *compiler) dls(at config.Pos, text string) *template {
+	t, err := parseTemplate(text)
+	if err == nil {
+		err = t.checkJSON()
+	}
+	switch {
+	case strings.TrimSpace(text) == "":
+		c.fault(at, "a query, or no dls at all", "blank dls")
+	case err != nil:
+		c.fault(at, "variables such as ${user.name}", "%v", err)
+	}
+	c.variables(at, t)
+	return t
+}
+
+// variables warns of names that nobody will ever have.
+func (c *compiler) variables(at config.Pos, t *template) {
+	if t == nil {
+		return
+	}
+	for _, v := range t.variables() {
+		if !knownVariable(v.name) {
+			c.warn(at, "user.name, user.roles, user.securityRoles, attr.…, or ldap.…; the entry grants and shows nothing",
+				"unknown variable ${%s}", v.name)
+		}
+	}
+}
+
+func (c *compiler) mapping(name string, src config.Mapping) {
+	if src.Hidden {
+		c.policy.hidden[name] = true
+	}
+	if len(src.Hosts) > 0 {
+		c.fault(src.Pos.At("hosts"), "users or backend_roles", "hosts cannot be trusted yet")
+	}
+	m := mapping{
+		role:     name,
+		users:    names.NewPatterns(c.patterns(src.Pos, "users", src.Users)...),
+		backend:  names.NewPatterns(c.patterns(src.Pos, "backend_roles", src.BackendRoles)...),
+		backends: c.patterns(src.Pos, "and_backend_roles", src.AndBackendRoles),
+	}
+	c.policy.mappings = append(c.policy.mappings, m)
+}
+
+func (c *compiler) patterns(at config.Pos, key string, texts []string) []names.Pattern {
+	var list []names.Pattern
+	for i, text := range texts {
+		list = append(list, c.pattern(at.Item(key, i), text))
+	}
+	return list
+}

@@ -1,0 +1,247 @@
+package authz
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"guard/config"
+	"guard/internal/ask"
+	"guard/internal/names"
+)
+
+// Effect is what a decision comes to.
+type Effect uint8
+
+// The effects. The zero value denies.
+const (
+	Deny Effect = iota
+	Allow
+)
+
+// Decision says what of one part may happen.
+type Decision struct {
+	Effect Effect
+	Reason ask.Reason // why not; empty if allowed
+
+	// Allowed are the names that may be forwarded, sorted. None at all means that
+	// nothing is left and what is forwarded must match nothing: the empty list would
+	// mean all. An alias or a stream stands here only if every member is granted.
+	Allowed []ask.Target
+	// Remote are the expressions for other clusters that may be forwarded.
+	Remote []names.Expr
+	// Reduced tells that something that was asked is not among Allowed and Remote.
+	Reduced bool
+	// Groups are the concrete names behind Allowed by the restriction that binds them;
+	// missing names that would be created are among them.
+	Groups []Group
+
+	query query // for Missing
+}
+
+// Complete reports whether everything that was asked is allowed.
+func (d *Decision) Complete() bool { return d.Effect == Allow && !d.Reduced }
+
+// Group holds the names that share one restriction, sorted.
+type Group struct {
+	Restriction ask.RestrictionID
+	Indices     []string
+}
+
+// Decide says what who may do of part, whose expressions mean res on the cluster c.
+// It is pure: the time is the request's. A name is judged by itself, whether it
+// exists or not, but for aliases and streams whose members the principal holds.
+func (p *Policy) Decide(who *ask.Principal, c Cluster, part ask.Part, res ask.Resolved, now time.Time) Decision {
+	q := query{policy: p, subject: p.subject(who), cluster: c, part: part, res: res, now: now}
+	if !q.mayCluster() {
+		return q.deny()
+	}
+	if !q.asksIndices() {
+		return Decision{Effect: Allow, query: q}
+	}
+	if p.evaluation == config.EvaluationV4 {
+		return q.v4()
+	}
+	return q.legacy()
+}
+
+// query is one question to a policy.
+type query struct {
+	policy  *Policy
+	subject *subject
+	cluster Cluster
+	part    ask.Part
+	res     ask.Resolved
+	now     time.Time
+}
+
+func (q *query) deny() Decision {
+	return Decision{Reason: ask.ReasonNoPrivilege, query: *q}
+}
+
+// onCluster reports whether a privilege is checked without names. An action that
+// the rules know as one of the cluster is, whatever the caller says: on an empty
+// list of names it would pass unchecked.
+func (q *query) onCluster(pr ask.Privilege) bool {
+	return pr.Scope == ask.ScopeCluster || ClusterAction(q.policy.evaluation, pr.Action)
+}
+
+func (q *query) mayCluster() bool {
+	for _, pr := range q.part.Privileges {
+		if q.onCluster(pr) && !q.subject.mayCluster(pr.Action) {
+			return false
+		}
+	}
+	return len(q.part.Privileges) > 0 // a part that asks nothing is a slip of the caller
+}
+
+func (q *query) asksIndices() bool {
+	return slices.ContainsFunc(q.part.Privileges, func(pr ask.Privilege) bool { return !q.onCluster(pr) })
+}
+
+// every reports whether all privileges on names that count for a target are
+// granted by ok.
+func (q *query) every(missing bool, ok func(*grant) bool) bool {
+	for _, pr := range q.part.Privileges {
+		if q.onCluster(pr) || (pr.When == ask.IndexMissing && !missing) {
+			continue
+		}
+		if !ok(q.subject.grant(pr.Action)) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayIndex reports whether an index or stream is granted. Different roles may
+// grant different actions.
+func (q *query) mayIndex(name string) bool {
+	return q.every(false, func(g *grant) bool { return g.index(q.cluster, name, q.now) })
+}
+
+// mayName reports whether a name is granted by itself: an alias, or one that does
+// not exist.
+func (q *query) mayName(name string, missing bool) bool {
+	return q.every(missing, func(g *grant) bool { return g.name(name, q.now) })
+}
+
+// closed reports whether an index is a system index that the principal may not
+// touch at all.
+func (q *query) closed(index string) bool {
+	if index == SecurityIndex {
+		return true
+	}
+	if q.policy.system.Match(index) && !q.subject.explicit.index(q.cluster, index, q.now) {
+		return true
+	}
+	stream := q.cluster.Stream(index)
+	return stream != "" && stream != index && q.closed(stream)
+}
+
+// anyClosed reports whether one of the members of a target is closed.
+func (q *query) anyClosed(t *ask.Target) bool {
+	return q.closed(t.Name) || slices.ContainsFunc(t.Members, q.closed)
+}
+
+// wild reports whether the part names its indices by a wildcard or not at all.
+func (q *query) wild() bool {
+	return q.res.All || len(q.part.Exprs) == 0 ||
+		slices.ContainsFunc(q.part.Exprs, func(e names.Expr) bool { return strings.Contains(string(e), "*") })
+}
+
+// unknown returns a literal name that nothing carries, as a target.
+func unknown(name string) ask.Target { return ask.Target{Name: name, Kind: ask.Missing} }
+
+// mayRemote reports whether an expression for another cluster is granted: by a
+// pattern that names clusters itself, and only to a principal without any rule,
+// since over there nobody could enforce it.
+func (q *query) mayRemote(e names.Expr) bool {
+	asked, err := names.ParsePattern(string(e))
+	if err != nil || q.subject.ruled {
+		return false
+	}
+	return q.every(false, func(g *grant) bool {
+		return slices.ContainsFunc(g.set.list, func(p names.Pattern) bool {
+			return !p.IsRegex() && strings.Contains(p.String(), ":") && p.Covers(asked)
+		})
+	})
+}
+
+// splitRemote returns the remote expressions that are granted, and whether all are.
+func (q *query) splitRemote() (granted []names.Expr, all bool) {
+	for _, e := range q.res.Remote {
+		if q.mayRemote(e) {
+			granted = append(granted, e)
+		}
+	}
+	return granted, len(granted) == len(q.res.Remote)
+}
+
+// outcome collects targets while a decision is made. As long as nothing is taken
+// away it copies nothing.
+type outcome struct {
+	all       []ask.Target // what was asked
+	allowed   []ask.Target // what is left of it, once something was taken away
+	taken     bool
+	forbidden bool // something was taken away that the client may not have
+}
+
+// keep notes that target i is allowed as it is.
+func (o *outcome) keep(i int) {
+	if o.taken {
+		o.allowed = append(o.allowed, o.all[i])
+	}
+}
+
+// drop notes that target i is not allowed as it is. If hidden it does not count as
+// forbidden: a wildcard never meant it.
+func (o *outcome) drop(i int, hidden bool, instead ...ask.Target) {
+	if !o.taken {
+		o.taken = true
+		o.allowed = append(make([]ask.Target, 0, len(o.all)), o.all[:i]...)
+	}
+	o.forbidden = o.forbidden || !hidden
+	o.allowed = append(o.allowed, instead...)
+}
+
+// targets returns what is allowed, sorted and without repeats.
+func (o *outcome) targets() []ask.Target {
+	if !o.taken {
+		return o.all
+	}
+	slices.SortFunc(o.allowed, func(a, b ask.Target) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(o.allowed, func(a, b ask.Target) bool { return a.Name == b.Name })
+}
+
+// asked returns all targets, with those that do not exist.
+func (q *query) asked() []ask.Target {
+	if len(q.res.Unknown) == 0 {
+		return q.res.Targets
+	}
+	all := slices.Clone(q.res.Targets)
+	for _, name := range q.res.Unknown {
+		if !slices.ContainsFunc(all, func(t ask.Target) bool { return t.Name == name }) {
+			all = append(all, unknown(name))
+		}
+	}
+	slices.SortFunc(all, func(a, b ask.Target) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// allow makes the decision that allows targets and remote expressions.
+func (q *query) allow(targets []ask.Target, remote []names.Expr, reduced bool) Decision {
+	return Decision{
+		Effect:  Allow,
+		Allowed: targets,
+		Remote:  remote,
+		Reduced: reduced,
+		Groups:  q.groups(targets),
+		query:   *q,
+	}
+}
+
+// mustBeWhole reports whether something was taken away from a part that can't be
+// forwarded without it, or a part that names one thing names none.
+func (q *query) mustBeWhole(out *outcome) bool {
+	return out.taken && (q.part.Single || q.part.Fixed) || q.part.Single && len(out.all) == 0
+}

@@ -1,0 +1,107 @@
+package authz
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"guard/config"
+	"guard/internal/ask"
+)
+
+// Principal maps an identity to its roles. The result belongs to p and is shared
+// by all who are the same in every respect: name, domain, roles and attributes.
+func (p *Policy) Principal(id ask.Identity) *ask.Principal {
+	key := identityKey(id)
+	if who, ok := p.principals.Get(key); ok {
+		return who
+	}
+	who := &ask.Principal{Identity: cloneIdentity(id), Roles: p.rolesOf(id)}
+	who.Unrestricted = p.unrestricted(p.subject(who))
+	p.principals.Add(key, who)
+	return who
+}
+
+// unrestricted reports whether s may do everything to every name (law 1). Where
+// system indices are protected, that takes the explicit permission for them.
+func (p *Policy) unrestricted(s *subject) bool {
+	for _, system := range p.system.List() {
+		if !s.explicit.set.covers(system) {
+			return false
+		}
+	}
+	return s.unrestricted()
+}
+
+// rolesOf returns the effective roles, sorted: the account's own, if they exist and
+// their mapping is not hidden, and those that mappings or backend roles give. A
+// mapping also gives the name of a role that does not exist; it grants nothing.
+func (p *Policy) rolesOf(id ask.Identity) []string {
+	var roles []string
+	for _, name := range id.SecurityRoles {
+		if p.roles[name] != nil && !p.hidden[name] {
+			roles = append(roles, name)
+		}
+	}
+	if p.resolution != config.BackendRolesOnly {
+		for i := range p.mappings {
+			if m := &p.mappings[i]; m.gives(id) {
+				roles = append(roles, m.role)
+			}
+		}
+	}
+	if p.resolution != config.MappingOnly {
+		roles = append(roles, id.BackendRoles...)
+	}
+	slices.Sort(roles)
+	return slices.Compact(roles)
+}
+
+// gives reports whether id has the role of m. Wildcards count in the mapping's own
+// text alone: a user called "*" is nobody else.
+func (m *mapping) gives(id ask.Identity) bool {
+	if m.users.Match(id.Name) || slices.ContainsFunc(id.BackendRoles, m.backend.Match) {
+		return true
+	}
+	for _, want := range m.backends {
+		if !slices.ContainsFunc(id.BackendRoles, want.Match) {
+			return false
+		}
+	}
+	return len(m.backends) > 0
+}
+
+func cloneIdentity(id ask.Identity) ask.Identity {
+	id.BackendRoles = slices.Clone(id.BackendRoles)
+	id.SecurityRoles = slices.Clone(id.SecurityRoles)
+	id.Attributes = maps.Clone(id.Attributes)
+	return id
+}
+
+// identityKey writes the whole identity with the length of each part in front, so
+// that two identities never have one key.
+func identityKey(id ask.Identity) string {
+	var b strings.Builder
+	put := func(s string) {
+		b.WriteString(strconv.Itoa(len(s)))
+		b.WriteByte(':')
+		b.WriteString(s)
+	}
+	list := func(texts []string) {
+		b.WriteString(strconv.Itoa(len(texts)))
+		b.WriteByte(';')
+		for _, s := range texts {
+			put(s)
+		}
+	}
+	put(id.Domain)
+	put(id.Name)
+	list(id.BackendRoles)
+	list(id.SecurityRoles)
+	for _, key := range slices.Sorted(maps.Keys(id.Attributes)) {
+		put(key)
+		put(id.Attributes[key])
+	}
+	return b.String()
+}
