@@ -1,0 +1,386 @@
+package endpoint
+
+import (
+	"fmt"
+
+	"guard/internal/ask"
+	"guard/internal/esjson"
+	"guard/internal/names"
+)
+
+// AliasOp is what one action of an alias request does.
+type AliasOp uint8
+
+// The actions on aliases. The zero value is none.
+const (
+	aliasUnset AliasOp = iota
+	AliasAdd
+	AliasRemove
+	AliasRemoveIndex // deletes the index
+)
+
+// AliasAction is one action of POST _aliases.
+type AliasAction struct {
+	Op      AliasOp
+	Indices []names.Expr
+	Aliases []names.Expr
+	Filter  esjson.Value // Invalid if there is none; a query that is run for who reads the alias
+	Value   esjson.Value // the whole action, for printing
+}
+
+// AliasPut is what PUT _alias makes of path and body.
+type AliasPut struct {
+	Indices []names.Expr
+	Alias   names.Expr
+	Filter  esjson.Value
+	// InBody tells that the body named the indices: they cannot be put into the path.
+	InBody bool
+}
+
+// CreateIndex is what the body of an index creation holds; each may be Invalid.
+type CreateIndex struct {
+	Settings, Mappings, Aliases esjson.Value
+}
+
+const (
+	aliasPrivilege  = "indices:admin/aliases"
+	deletePrivilege = "indices:admin/delete"
+)
+
+var (
+	removesIndex       = asked(index(deletePrivilege))
+	aliasesAndDeletion = asked(index(aliasPrivilege), index(deletePrivilege))
+)
+
+// ParseAliasActions reads the body of POST _aliases.
+func ParseAliasActions(body esjson.Value) ([]AliasAction, error) {
+	const where = "the aliases request"
+	var list []AliasAction
+	for key, actions := range body.Members() {
+		if key != "actions" {
+			return nil, unknownKey(where, key)
+		}
+		if !actions.Is(esjson.Array) {
+			return nil, badBody("parsing_exception", "cannot use %s as [actions] of %s; want an array", actions.Kind(), where)
+		}
+		for i, v := range actions.Elements() {
+			a, err := readAliasAction(fmt.Sprintf("action %d of %s", i, where), v)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, a)
+		}
+	}
+	if len(list) == 0 {
+		return nil, badBody("illegal_argument_exception", "No action specified")
+	}
+	return list, nil
+}
+
+func readAliasAction(where string, v esjson.Value) (AliasAction, error) {
+	if !v.Is(esjson.Object) || v.Len() != 1 {
+		return AliasAction{}, badBody("parsing_exception", "cannot use %s of %d members as %s; want an object with one of [add, remove, remove_index]", v.Kind(), v.Len(), where)
+	}
+	a := AliasAction{Value: v}
+	var inner esjson.Value
+	for key, m := range v.Members() {
+		switch key {
+		case "add":
+			a.Op = AliasAdd
+		case "remove":
+			a.Op = AliasRemove
+		case "remove_index":
+			a.Op = AliasRemoveIndex
+		default:
+			return a, unknownKey(where, key)
+		}
+		inner = m
+	}
+	if !inner.Is(esjson.Object) {
+		return a, badBody("parsing_exception", "cannot use %s in %s; want an object", inner.Kind(), where)
+	}
+	for key, m := range inner.Members() {
+		if err := a.read(where, key, m); err != nil {
+			return a, err
+		}
+	}
+	switch {
+	case len(a.Indices) == 0:
+		return a, badBody("illegal_argument_exception", "One of [index] or [indices] is required in %s", where)
+	case len(a.Aliases) == 0 && a.Op != AliasRemoveIndex:
+		return a, badBody("illegal_argument_exception", "One of [alias] or [aliases] is required in %s", where)
+	}
+	return a, nil
+}
+
+func (a *AliasAction) read(where, key string, v esjson.Value) error {
+	var err error
+	switch key {
+	case "index", "indices":
+		if len(a.Indices) > 0 {
+			return badBody("illegal_argument_exception", "Only one of [index] and [indices] is supported in %s", where)
+		}
+		a.Indices, err = oneOrMore(where, key, "indices", v)
+	case "alias", "aliases":
+		if a.Op == AliasRemoveIndex {
+			return unknownKey(where, key)
+		}
+		if len(a.Aliases) > 0 {
+			return badBody("illegal_argument_exception", "Only one of [alias] and [aliases] is supported in %s", where)
+		}
+		a.Aliases, err = oneOrMore(where, key, "aliases", v)
+	case "must_exist":
+		if a.Op == AliasAdd {
+			return unknownKey(where, key)
+		}
+		err = boolean(where, key, v)
+	default:
+		if a.Op != AliasAdd {
+			return unknownKey(where, key)
+		}
+		a.Filter, err = readAliasDetail(where, key, v, a.Filter)
+	}
+	return err
+}
+
+// oneOrMore reads a key in its singular, which takes one name, or its plural.
+func oneOrMore(where, key, plural string, v esjson.Value) ([]names.Expr, error) {
+	if key == plural {
+		return namesOf(where, key, v, false)
+	}
+	s, err := textOf(where, key, v)
+	if err != nil {
+		return nil, err
+	}
+	exprs := []names.Expr{names.Expr(s)}
+	return exprs, checkNames(exprs)
+}
+
+// readAliasDetail checks a member that says how an alias reads its index, and
+// returns the filter if it is that.
+func readAliasDetail(where, key string, v, filter esjson.Value) (esjson.Value, error) {
+	switch key {
+	case "filter":
+		if !v.Is(esjson.Object) {
+			return filter, badBody("parsing_exception", "cannot use %s as [%s] of %s; want an object", v.Kind(), key, where)
+		}
+		return v, nil
+	case "routing", "index_routing", "search_routing":
+		return filter, scalar(where, key, v)
+	case "is_write_index", "is_hidden":
+		return filter, boolean(where, key, v)
+	default:
+		return filter, unknownKey(where, key)
+	}
+}
+
+func boolean(where, key string, v esjson.Value) error {
+	if v.Is(esjson.Bool) {
+		return nil
+	}
+	return badBody("parsing_exception", "cannot use %s as [%s] of %s; want a boolean", v.Kind(), key, where)
+}
+
+// askAliasActions asks the actions one by one, or together as the older evaluator
+// does: a removed index then asks the right to delete all that are named.
+func (m Match) askAliasActions(q Query, rules Rules) (Asked, error) {
+	v, err := parse(q.Body)
+	if err != nil {
+		return Asked{}, err
+	}
+	actions, err := ParseAliasActions(v)
+	if err != nil {
+		return Asked{}, err
+	}
+	asked := Asked{Actions: actions}
+	if rules.AliasNames {
+		for _, a := range actions {
+			asked.Parts = append(asked.Parts, m.actionParts(a)...)
+		}
+		return asked, nil
+	}
+	all := m.part(nil, m.Route.Opts)
+	for _, a := range actions {
+		all.Exprs = append(all.Exprs, a.Indices...)
+		if a.Op == AliasRemoveIndex {
+			all.Privileges = aliasesAndDeletion
+		}
+	}
+	asked.Parts = []ask.Part{all}
+	return asked, nil
+}
+
+func (m Match) actionParts(a AliasAction) []ask.Part {
+	onIndices := m.part(a.Indices, m.Route.Opts)
+	if a.Op == AliasRemoveIndex {
+		onIndices.Privileges = removesIndex
+		return []ask.Part{onIndices}
+	}
+	return []ask.Part{onIndices, m.aliasPart(a.Aliases)}
+}
+
+// aliasPart asks on the names of aliases. They are taken as they are written: an
+// alias that is to be made need not exist.
+func (m Match) aliasPart(aliases []names.Expr) ask.Part {
+	p := m.part(aliases, m.Route.Opts)
+	p.Fixed = true
+	return p
+}
+
+// askAliasPut reads PUT _alias: what the body names counts more than the path, so
+// both may stand only if they say the same.
+func (m Match) askAliasPut(q Query, exprs []names.Expr, rules Rules) (Asked, error) {
+	put := AliasPut{Indices: exprs}
+	if name, ok := m.Name(); ok {
+		put.Alias = names.Expr(name)
+	}
+	if len(q.Body) > 0 {
+		v, err := parse(q.Body)
+		if err != nil {
+			return Asked{}, err
+		}
+		for key, value := range v.Members() {
+			if err := put.read(key, value); err != nil {
+				return Asked{}, err
+			}
+		}
+	}
+	switch {
+	case len(put.Indices) == 0:
+		return Asked{}, badBody("action_request_validation_exception", "Validation Failed: 1: index is missing;")
+	case put.Alias == "":
+		return Asked{}, badBody("action_request_validation_exception", "Validation Failed: 1: name is missing;")
+	}
+	if _, err := singleName(string(put.Alias)); err != nil {
+		return Asked{}, err
+	}
+	asked := Asked{Alias: put, Parts: []ask.Part{m.part(put.Indices, m.Route.Opts)}}
+	if rules.AliasNames {
+		asked.Parts = append(asked.Parts, m.aliasPart([]names.Expr{put.Alias}))
+	}
+	return asked, nil
+}
+
+func (p *AliasPut) read(key string, v esjson.Value) error {
+	const where = "the alias request"
+	switch key {
+	case "index":
+		exprs, err := namesOf(where, key, v, true)
+		if err != nil {
+			return err
+		}
+		if len(p.Indices) > 0 && !equalNames(p.Indices, exprs) {
+			return badBody("illegal_argument_exception", "[index] of %s is not what its URL names; want one of them", where)
+		}
+		p.Indices, p.InBody = exprs, true
+	case "alias":
+		alias, err := nameOf(where, key, v)
+		if err != nil {
+			return err
+		}
+		if p.Alias != "" && p.Alias != alias {
+			return badBody("illegal_argument_exception", "[alias] of %s is not what its URL names; want one of them", where)
+		}
+		p.Alias = alias
+	case "indexRouting", "index-routing", "searchRouting", "search-routing":
+		return scalar(where, key, v)
+	default:
+		var err error
+		p.Filter, err = readAliasDetail(where, key, v, p.Filter)
+		return err
+	}
+	return nil
+}
+
+func equalNames(a, b []names.Expr) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// askAliasNamed asks for aliases that the path names, to read or to remove them.
+func (m Match) askAliasNamed(q Query, exprs []names.Expr, rules Rules) (Asked, error) {
+	asked := Asked{Parts: []ask.Part{m.part(exprs, q.Opts)}}
+	text, ok := m.Name()
+	if !ok {
+		return asked, nil
+	}
+	aliases, err := splitNames(text)
+	if err != nil {
+		return Asked{}, err
+	}
+	if rules.AliasNames {
+		asked.Parts = append(asked.Parts, m.aliasPart(aliases))
+	}
+	return asked, nil
+}
+
+var makesAliases = asked(index(aliasPrivilege))
+
+// askCreate reads an index creation: an alias in its body asks for the right to make
+// aliases, on the new index and, by the newer evaluator, on the alias.
+func (m Match) askCreate(q Query, exprs []names.Expr, rules Rules) (Asked, error) {
+	asked := Asked{Parts: []ask.Part{m.part(exprs, q.Opts)}}
+	if len(q.Body) == 0 {
+		return asked, nil
+	}
+	v, err := parse(q.Body)
+	if err != nil {
+		return Asked{}, err
+	}
+	aliases, err := asked.Index.read(v)
+	if err != nil || len(aliases) == 0 {
+		return asked, err
+	}
+	p := m.part(exprs, q.Opts)
+	p.Privileges = makesAliases
+	asked.Parts = append(asked.Parts, p)
+	if rules.AliasNames {
+		p.Exprs, p.Single = aliases, false
+		asked.Parts = append(asked.Parts, p)
+	}
+	return asked, nil
+}
+
+// read takes the members of a creation body and returns the aliases in it.
+func (c *CreateIndex) read(body esjson.Value) ([]names.Expr, error) {
+	const where = "the create index request"
+	for key, v := range body.Members() {
+		switch key {
+		case "settings":
+			c.Settings = v
+		case "mappings":
+			c.Mappings = v
+		case "aliases":
+			c.Aliases = v
+		default:
+			return nil, unknownKey(where, key)
+		}
+		if !v.Is(esjson.Object) {
+			return nil, badBody("parse_exception", "cannot use %s as [%s] of %s; want an object", v.Kind(), key, where)
+		}
+	}
+	var aliases []names.Expr
+	for name, details := range c.Aliases.Members() {
+		if _, err := singleName(name); err != nil {
+			return nil, err
+		}
+		where := fmt.Sprintf("alias [%s] of %s", clip(name), where)
+		if !details.Is(esjson.Object) {
+			return nil, badBody("parse_exception", "cannot use %s as %s; want an object", details.Kind(), where)
+		}
+		for key, v := range details.Members() {
+			if _, err := readAliasDetail(where, key, v, esjson.Value{}); err != nil {
+				return nil, err
+			}
+		}
+		aliases = append(aliases, names.Expr(name))
+	}
+	return aliases, nil
+}

@@ -1,0 +1,123 @@
+package endpoint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"guard/internal/ask"
+)
+
+// Target writes the request target for the cluster with indices in the place of
+// those that the client named: path segments and parameters encoded anew from their
+// decoded form, in their order. A template without {index} is exchanged for the one
+// with it. An empty list would mean every index, so it is a bug.
+func (m Match) Target(indices []string, params []ask.Param) string {
+	if len(indices) == 0 {
+		panic(fmt.Sprintf("BUG: target of %q with an empty list of indices", m.Route.ID))
+	}
+	list := strings.Join(indices, ",")
+	if m.Route.Targets == PathName {
+		return target(m.fill(m.form, slotName, list), params)
+	}
+	if m.form.indexed == nil {
+		panic(fmt.Sprintf("BUG: target of %q with indices, and no path of it has any", m.Route.ID))
+	}
+	return target(m.fill(m.form.indexed, slotIndex, list), params)
+}
+
+// fill writes the values of m into f, with text for the placeholder at slot.
+func (m Match) fill(f *form, slot int, text string) []string {
+	path := slices.Clone(f.segments)
+	for i := range path {
+		switch {
+		case i == f.at[slot]:
+			path[i] = text
+		case isPlaceholder(path[i]):
+			path[i], _ = m.value(slices.Index(f.at[:], i))
+		}
+	}
+	return path
+}
+
+// TargetAsNamed is Target with the names as the client wrote them, or none.
+func (m Match) TargetAsNamed(params []ask.Param) string { return target(m.path, params) }
+
+// WithName returns m with names in the place of {name}, which m must have.
+func (m Match) WithName(names []string) Match {
+	at := m.form.at[slotName]
+	if at < 0 || len(names) == 0 {
+		panic(fmt.Sprintf("BUG: %d names for the name in the path of %q", len(names), m.Route.ID))
+	}
+	m.path = slices.Clone(m.path)
+	m.path[at] = strings.Join(names, ",")
+	return m
+}
+
+// SetParam returns params with the one called name set to value, at its place or at
+// the end. params is not modified.
+func SetParam(params []ask.Param, name, value string) []ask.Param {
+	p := ask.Param{Name: name, Value: value, HasValue: true}
+	i := slices.IndexFunc(params, func(p ask.Param) bool { return p.Name == name })
+	params = slices.Clone(params)
+	if i < 0 {
+		return append(params, p)
+	}
+	params[i] = p
+	return params
+}
+
+// DropParam returns params without the one called name. params is not modified.
+func DropParam(params []ask.Param, name string) []ask.Param {
+	return slices.DeleteFunc(slices.Clone(params), func(p ask.Param) bool { return p.Name == name })
+}
+
+func target(path []string, params []ask.Param) string {
+	dst := appendPath(make([]byte, 0, 128), path)
+	for i, p := range params {
+		if i == 0 {
+			dst = append(dst, '?')
+		} else {
+			dst = append(dst, '&')
+		}
+		dst = appendEscaped(dst, p.Name)
+		if p.HasValue || p.Value != "" {
+			dst = appendEscaped(append(dst, '='), p.Value)
+		}
+	}
+	return string(dst)
+}
+
+func appendPath(dst []byte, path []string) []byte {
+	if len(path) == 0 {
+		return append(dst, '/')
+	}
+	for _, s := range path {
+		dst = appendEscaped(append(dst, '/'), s)
+	}
+	return dst
+}
+
+// appendEscaped appends s with everything escaped that is not sure to mean itself
+// everywhere. Commas and stars do, and lists of names stay readable.
+func appendEscaped(dst []byte, s string) []byte {
+	const hex = "0123456789ABCDEF"
+	for i := range len(s) {
+		c := s[i]
+		if isPlain(c) {
+			dst = append(dst, c)
+		} else {
+			dst = append(dst, '%', hex[c>>4], hex[c&15])
+		}
+	}
+	return dst
+}
+
+func isPlain(c byte) bool {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return true
+	default:
+		return strings.IndexByte("-_.~*,", c) >= 0
+	}
+}
