@@ -45,6 +45,7 @@ func (d *Decision) Complete() bool { return d.Effect == Allow && !d.Reduced }
 // Group holds the names that share one restriction, sorted.
 type Group struct {
 	Restriction ask.RestrictionID
+	Rules       *Restriction // what it says; shared, not to be changed
 	Indices     []string
 }
 

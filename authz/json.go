@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"guard/internal/ask"
 )
 
 // errMissing tells that a variable of a template has no value for this principal.
@@ -24,7 +22,7 @@ func (t *template) checkJSON() error {
 			continue
 		}
 		s.quoted = quoted
-		if v, _ := lookup(&ask.Principal{}, *s); quoted && v.List {
+		if v, _ := lookup(nobody, *s); quoted && v.List {
 			return fmt.Errorf("list ${%s} inside quotes; want [${%s}]", s.name, s.name)
 		}
 	}
@@ -45,9 +43,9 @@ func scanQuotes(text string, open bool) bool {
 	return open
 }
 
-// renderJSON puts the values of who into a document rule. Every value is one JSON
+// renderJSON puts the values that look gives into a document rule. Every value is one JSON
 // value or a part of one string: none can close a brace of the rule.
-func (t *template) renderJSON(who *ask.Principal) (string, map[string]Value, error) {
+func (t *template) renderJSON(look valueFunc) (string, map[string]Value, error) {
 	var b strings.Builder
 	var values map[string]Value
 	for _, s := range t.segments {
@@ -55,7 +53,7 @@ func (t *template) renderJSON(who *ask.Principal) (string, map[string]Value, err
 			b.WriteString(s.literal)
 			continue
 		}
-		v, ok := lookup(who, s)
+		v, ok := look(s)
 		if !ok {
 			return "", nil, fmt.Errorf("${%s}: %w", s.name, errMissing)
 		}

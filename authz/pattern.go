@@ -13,6 +13,7 @@ import (
 
 // indexPattern is a pattern of index_patterns in one of its three forms.
 type indexPattern struct {
+	text     string // as written
 	static   names.Pattern
 	template *template // holds ${…}: rendered for each principal
 	date     string    // "<…>": resolved at the time of the request
@@ -27,17 +28,17 @@ func parseIndexPattern(text string) (indexPattern, error) {
 			return indexPattern{}, fmt.Errorf("date math %q holds a variable; that is not supported", text)
 		}
 		_, err := resolveDate(text, time.Unix(0, 0))
-		return indexPattern{date: text}, err
+		return indexPattern{text: text, date: text}, err
 	case isTemplate(text):
 		t, err := parseTemplate(text)
 		if err != nil {
 			return indexPattern{}, err
 		}
 		_, err = t.renderPattern(sampleValue) // a broken expression is found now
-		return indexPattern{template: t}, err
+		return indexPattern{text: text, template: t}, err
 	}
 	p, err := names.ParsePattern(text)
-	return indexPattern{static: p}, err
+	return indexPattern{text: text, static: p}, err
 }
 
 // sampleValue stands for any value of a variable.
@@ -52,7 +53,7 @@ var errNoName = errors.New("value cannot be part of a name")
 
 // renderPattern makes the pattern for the values that look gives. They are taken
 // literally, also inside a regular expression.
-func (t *template) renderPattern(look func(segment) (Value, bool)) (names.Pattern, error) {
+func (t *template) renderPattern(look valueFunc) (names.Pattern, error) {
 	regex := strings.HasPrefix(t.text, "/") && strings.HasSuffix(t.text, "/") && len(t.text) > 1
 	var b strings.Builder
 	for _, s := range t.segments {
@@ -153,7 +154,7 @@ func (p indexPattern) bind(who *ask.Principal) boundPattern {
 	case p.template == nil:
 		return boundPattern{pattern: p.static}
 	}
-	pattern, err := p.template.renderPattern(func(s segment) (Value, bool) { return lookup(who, s) })
+	pattern, err := p.template.renderPattern(valuesOf(who))
 	switch {
 	case err == nil:
 		return boundPattern{pattern: pattern}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"guard/internal/ask"
-	"guard/internal/names"
 )
 
 // Restriction is what binds a principal on one index.
@@ -37,25 +36,55 @@ type DLSRule struct {
 
 // Restriction returns what binds who on an index: the rules of every entry whose
 // patterns cover it, by its name, its stream or an alias, whatever actions the
-// entry grants.
-func (p *Policy) Restriction(who *ask.Principal, c Cluster, index string, now time.Time) Restriction {
+// entry grants. The result is shared: the caller must not change it.
+func (p *Policy) Restriction(who *ask.Principal, c Cluster, index string, now time.Time) *Restriction {
 	q := query{policy: p, subject: p.subject(who), cluster: c, now: now}
 	return q.restriction(index)
 }
 
-func (q *query) restriction(index string) Restriction {
+// maxRestrictions bounds what one subject remembers: past it restrictions are made
+// anew each time.
+const maxRestrictions = 4096
+
+// restriction finds the entries that cover index. What follows from them depends
+// on nothing else, so it is remembered by their set.
+func (q *query) restriction(index string) *Restriction {
+	s := q.subject
+	var room [256]byte
+	key := append(room[:0], make([]byte, len(s.entries))...)
+	for i := range s.entries {
+		key[i] = byte(s.entries[i].covers(q.cluster, index, q.now))
+	}
+	s.memo.RLock()
+	known := s.rules[string(key)]
+	s.memo.RUnlock()
+	if known != nil {
+		return known
+	}
+	made := s.combine(key, q.policy.emptyFrees)
+	s.memo.Lock()
+	defer s.memo.Unlock()
+	if len(s.rules) < maxRestrictions {
+		s.rules[string(key)] = made
+	}
+	return made
+}
+
+// combine makes the restriction of an index from the coverage of each entry.
+func (s *subject) combine(coverages []byte, emptyFrees bool) *Restriction {
 	var rules ruleSet
-	for i := range q.subject.entries {
-		e := &q.subject.entries[i]
-		switch e.covers(q.cluster, index, q.now) {
+	for i, c := range coverages {
+		e := &s.entries[i]
+		switch coverage(c) {
 		case covered:
-			rules.add(e, q.subject.who)
+			rules.add(e, s.who)
 		case unknowable:
 			rules.addUnknown(e)
 		case apart:
 		}
 	}
-	return rules.restriction(q.policy.emptyFrees)
+	r := rules.restriction(emptyFrees)
+	return &r
 }
 
 // coverage says whether an entry covers an index.
@@ -132,7 +161,7 @@ func (r *ruleSet) add(e *boundEntry, who *ask.Principal) {
 	r.masks.note(len(e.masks) > 0)
 	if e.dls != nil {
 		// A rule that lacks a variable adds nothing to what is shown.
-		if text, values, err := e.dls.renderJSON(who); err == nil {
+		if text, values, err := e.dls.renderJSON(valuesOf(who)); err == nil {
 			r.documents = append(r.documents, DLSRule{Text: text, Template: e.dls.text, Values: values})
 		}
 	}
@@ -232,53 +261,4 @@ func compactJSON(text string) string {
 		return text
 	}
 	return b.String()
-}
-
-// Covers reports whether every name that asked can ever match is granted for all of
-// the privileges on names, with one and the same restriction, which it returns.
-// Only then may the pattern itself be forwarded (law 3).
-func (p *Policy) Covers(who *ask.Principal, privileges []ask.Privilege, asked names.Pattern, now time.Time) (ask.RestrictionID, bool) {
-	q := query{policy: p, subject: p.subject(who), part: ask.Part{Privileges: privileges}, now: now}
-	if asked.IsRegex() || p.mayReachClosed(q.subject, asked) ||
-		!q.every(true, func(g *grant) bool { return g.set.covers(asked) }) {
-		return ask.RestrictionID{}, false
-	}
-	return q.uniform(asked)
-}
-
-// mayReachClosed reports whether asked could match a system index that is not open.
-func (p *Policy) mayReachClosed(s *subject, asked names.Pattern) bool {
-	if asked.Match(SecurityIndex) {
-		return true
-	}
-	for _, system := range p.system.List() {
-		common, exact := names.Intersect(system, asked)
-		if !(exact && common.IsNothing()) && !s.explicit.set.covers(system) {
-			return true
-		}
-	}
-	return false
-}
-
-// uniform returns the restriction of all names that asked can match, if each entry
-// that has a say on any name covers all of them. A member of an alias may have any
-// name, so an entry that covers only some names makes it unknowable.
-func (q *query) uniform(asked names.Pattern) (ask.RestrictionID, bool) {
-	if !q.subject.ruled {
-		return ask.Free, true
-	}
-	var rules ruleSet
-	for i := range q.subject.entries {
-		e := &q.subject.entries[i]
-		inside := slices.ContainsFunc(e.patterns, func(b boundPattern) bool {
-			return !b.unknown && b.date == nil && b.pattern.Covers(asked)
-		})
-		switch {
-		case inside:
-			rules.add(e, q.subject.who)
-		case e.restricts() || q.policy.emptyFrees:
-			return ask.RestrictionID{}, false
-		}
-	}
-	return rules.restriction(q.policy.emptyFrees).ID, true
 }

@@ -23,12 +23,23 @@ type subject struct {
 	grants   atomic.Pointer[map[string]*grant] // by action, copied on write
 	explicit *grant                            // where system indices are open
 	mu       sync.Mutex                        // held while grants is replaced
+
+	memo  sync.RWMutex            // guards rules
+	rules map[string]*Restriction // by the set of entries that cover an index
 }
 
 // boundEntry is an entry with the patterns of one principal.
 type boundEntry struct {
 	*entry
 	patterns []boundPattern
+}
+
+func (e *entry) bind(who *ask.Principal) boundEntry {
+	bound := boundEntry{entry: e, patterns: make([]boundPattern, 0, len(e.patterns))}
+	for _, pattern := range e.patterns {
+		bound.patterns = append(bound.patterns, pattern.bind(who))
+	}
+	return bound
 }
 
 // maxGrants bounds what one subject remembers. Actions come from the catalogue of
@@ -51,7 +62,7 @@ func (p *Policy) subject(who *ask.Principal) *subject {
 }
 
 func (p *Policy) bind(who *ask.Principal) *subject {
-	s := &subject{who: who}
+	s := &subject{who: who, rules: make(map[string]*Restriction)}
 	var cluster []names.Pattern
 	for _, name := range who.Roles {
 		r := p.roles[name]
@@ -60,11 +71,7 @@ func (p *Policy) bind(who *ask.Principal) *subject {
 		}
 		cluster = append(cluster, r.cluster.List()...)
 		for _, e := range r.entries {
-			bound := boundEntry{entry: e}
-			for _, pattern := range e.patterns {
-				bound.patterns = append(bound.patterns, pattern.bind(who))
-			}
-			s.entries = append(s.entries, bound)
+			s.entries = append(s.entries, e.bind(who))
 			s.ruled = s.ruled || e.restricts()
 		}
 	}

@@ -121,6 +121,17 @@ func single(text string) (Value, bool) {
 	return Value{Texts: []string{text}}, text != "" && utf8.ValidString(text)
 }
 
+// valueFunc gives the value of a variable, if it has one.
+type valueFunc func(segment) (Value, bool)
+
+// valuesOf gives the variables of who.
+func valuesOf(who *ask.Principal) valueFunc {
+	return func(s segment) (Value, bool) { return lookup(who, s) }
+}
+
+// nobody has no variables but empty lists: it tells which of them are lists.
+var nobody = &ask.Principal{}
+
 // underscored finds the attribute whose name is written with underscores. Two
 // attributes that become one name give none: which one was meant is not known.
 func underscored(attributes map[string]string, name string) (string, bool) {

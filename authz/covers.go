@@ -1,0 +1,58 @@
+package authz
+
+import (
+	"slices"
+	"time"
+
+	"guard/internal/ask"
+	"guard/internal/names"
+)
+
+// Covers reports whether every name that asked can ever match is granted for all of
+// the privileges on names, with one and the same restriction, which it returns.
+// Only then may the pattern itself be forwarded (law 3).
+func (p *Policy) Covers(who *ask.Principal, privileges []ask.Privilege, asked names.Pattern, now time.Time) (ask.RestrictionID, bool) {
+	q := query{policy: p, subject: p.subject(who), part: ask.Part{Privileges: privileges}, now: now}
+	if !q.asksIndices() || asked.IsRegex() || p.mayReachClosed(q.subject, asked) ||
+		!q.every(true, func(g *grant) bool { return g.set.covers(asked) }) {
+		return ask.RestrictionID{}, false
+	}
+	return q.uniform(asked)
+}
+
+// mayReachClosed reports whether asked could match a system index that is not open.
+func (p *Policy) mayReachClosed(s *subject, asked names.Pattern) bool {
+	if asked.Match(SecurityIndex) {
+		return true
+	}
+	for _, system := range p.system.List() {
+		common, exact := names.Intersect(system, asked)
+		if !(exact && common.IsNothing()) && !s.explicit.set.covers(system) {
+			return true
+		}
+	}
+	return false
+}
+
+// uniform returns the restriction of all names that asked can match, if each entry
+// that has a say on any name covers all of them. A member of an alias may have any
+// name, so an entry that covers only some names makes it unknowable.
+func (q *query) uniform(asked names.Pattern) (ask.RestrictionID, bool) {
+	if !q.subject.ruled {
+		return ask.Free, true
+	}
+	var rules ruleSet
+	for i := range q.subject.entries {
+		e := &q.subject.entries[i]
+		inside := slices.ContainsFunc(e.patterns, func(b boundPattern) bool {
+			return !b.unknown && b.date == nil && b.pattern.Covers(asked)
+		})
+		switch {
+		case inside:
+			rules.add(e, q.subject.who)
+		case e.restricts() || q.policy.emptyFrees:
+			return ask.RestrictionID{}, false
+		}
+	}
+	return rules.restriction(q.policy.emptyFrees).ID, true
+}
