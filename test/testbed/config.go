@@ -15,7 +15,7 @@ const logConfig = `status = error
 appender.console.type = Console
 appender.console.name = console
 appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = [%d{ISO8601}][%-5p][%c{1.}]%marker %m%n
+appender.console.layout.pattern = [%d{ISO8601}][%-5p][%c{1.}][%node_name]%marker %m%n
 rootLogger.level = info
 rootLogger.appenderRef.console.ref = console
 `
@@ -23,7 +23,7 @@ rootLogger.appenderRef.console.ref = console
 // writeConfig fills the folder config of a run from the home and the options.
 func writeConfig(dir, home string, b build, o Options) error {
 	config := filepath.Join(dir, "config")
-	if err := os.MkdirAll(config, 0o755); err != nil {
+	if err := os.MkdirAll(config, 0o700); err != nil {
 		return fmt.Errorf("cannot make the configuration folder: %w", err)
 	}
 	settings := map[string]any{
@@ -56,7 +56,7 @@ func writeConfig(dir, home string, b build, o Options) error {
 		product = "elasticsearch.yml"
 	}
 	for name, text := range map[string][]byte{product: text, "log4j2.properties": []byte(logConfig)} {
-		if err := os.WriteFile(filepath.Join(config, name), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(config, name), text, 0o600); err != nil {
 			return fmt.Errorf("cannot write configuration: %w", err)
 		}
 	}
@@ -76,6 +76,7 @@ func writeSecurity(config, home string, settings map[string]any, o Options) erro
 	maps.Copy(settings, demo)
 	delete(settings, "node.max_local_storage_nodes")
 	settings["plugins.security.ssl.http.enabled"] = "false"
+	settings["plugins.security.restapi.roles_enabled"] = []string{"all_access", "security_rest_api_access", adminRole}
 	settings["plugins.security.audit.type"] = "noop" // else its index answers to wildcards
 	for _, name := range []string{"esnode.pem", "esnode-key.pem", "root-ca.pem"} {
 		pem, err := os.ReadFile(filepath.Join(home, "config", name))

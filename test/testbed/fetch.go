@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -84,22 +85,12 @@ func run(ctx context.Context, dir string, env []string, name string, args ...str
 	cmd.Env = append(os.Environ(), env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil {
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("%w\nhint: install the package that has it; make test needs Go, Maven, a JDK 17 and a JDK 21 or 25", err)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w\n%s", name, err, tail(out.Bytes(), 20))
 	}
 	return nil
-}
-
-// tail returns the last n lines of text.
-func tail(text []byte, n int) []byte {
-	text = bytes.TrimRight(text, "\n")
-	for i := len(text) - 1; i >= 0; i-- {
-		if text[i] != '\n' {
-			continue
-		}
-		if n--; n == 0 {
-			return text[i+1:]
-		}
-	}
-	return text
 }

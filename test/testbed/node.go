@@ -93,7 +93,7 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 		return nil, errors.Join(err, run.release(false))
 	}
 	if err := n.awaitReady(ctx, b); err != nil {
-		err = fmt.Errorf("%s %s did not start: %w\nend of %s:\n%s", o.Kind, b.version, err, n.LogPath, n.logTail())
+		err = fmt.Errorf("%s %s did not start: %w\nend of %s:\n%s", o.Kind, b.version, err, n.LogPath, logDigest(n.LogPath))
 		return nil, errors.Join(err, n.StopKeepingLogs())
 	}
 	progress("%s %s is ready at %s after %.1f s", o.Kind, b.version, n.URL, time.Since(begin).Seconds())
@@ -131,10 +131,10 @@ func (n *Node) awaitReady(ctx context.Context, b build) error {
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	last := errors.New("it opened no port")
 	for {
-		if last = n.ready(b); last == nil {
-			return nil
+		last := n.ready(b)
+		if last == nil || errors.Is(last, errPolicy) {
+			return last
 		}
 		select {
 		case <-n.exited:
@@ -161,7 +161,7 @@ func (n *Node) ready(b build) error {
 	}
 	if b.plugin != "" {
 		if err := n.expect("/_plugins/_security/health", "status", "UP"); err != nil {
-			return err
+			return errors.Join(policyFault(n.LogPath), err)
 		}
 	}
 	return n.expect("/_cluster/health?wait_for_status=yellow&timeout=1s", "timed_out", false)
@@ -192,22 +192,6 @@ func (n *Node) expect(path, member string, value any) error {
 		return fmt.Errorf("%s answers %d %s; want %s=%v", path, res.Status, bytes.TrimSpace(res.Body), member, value)
 	}
 	return nil
-}
-
-// logTail returns the end of the node's log, with its last errors in front: a
-// policy that does not parse is told there, long before the end.
-func (n *Node) logTail() []byte {
-	text, err := os.ReadFile(n.LogPath)
-	if err != nil {
-		return []byte(err.Error())
-	}
-	var faults [][]byte
-	for line := range bytes.Lines(text) {
-		if bytes.Contains(line, []byte("[ERROR]")) || bytes.Contains(line, []byte("[FATAL]")) {
-			faults = append(faults, line)
-		}
-	}
-	return append(tail(bytes.Join(faults, nil), 10), append([]byte("...\n"), tail(text, 20)...)...)
 }
 
 // Stop ends the node and removes all that it wrote. Further calls do nothing.

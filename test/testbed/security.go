@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,19 +9,17 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
-	"go.yaml.in/yaml/v3"
 	"golang.org/x/crypto/bcrypt"
 )
 
 // The account that the test bed adds to every secured node, so that a test can
-// load data whatever the policy under test says. It reaches the plugin's static
-// role all_access by a backend role, which no other account should carry.
+// load data whatever the policy under test says. Its role grants everything and
+// belongs to nobody else.
 const (
 	AdminUser     = "testbed-admin"
 	AdminPassword = "loads-the-data"
-	adminBackend  = "testbed_all_access"
+	adminRole     = "testbed_admin"
 )
 
 const pluginFolder = "plugins/opensearch-security"
@@ -78,7 +77,7 @@ var (
 // writePolicy copies the security configuration at from to the folder to and
 // adds the test bed's account. Files that the plugin does not know are left out.
 func writePolicy(from, to string) error {
-	if err := os.MkdirAll(to, 0o755); err != nil {
+	if err := os.MkdirAll(to, 0o700); err != nil {
 		return fmt.Errorf("cannot make the security folder: %w", err)
 	}
 	for _, name := range slices.Concat(requiredPolicy, optionalPolicy) {
@@ -89,58 +88,39 @@ func writePolicy(from, to string) error {
 		if err != nil {
 			return fmt.Errorf("security folder lacks a file that the plugin needs: %w", err)
 		}
-		switch name {
-		case "internal_users.yml":
-			text, err = addUser(text)
-		case "roles_mapping.yml":
-			text, err = addMapping(text)
+		if text, err = addAccount(name, text); err != nil {
+			return fmt.Errorf("cannot add %s to %s: %w", AdminUser, filepath.Join(from, name), err)
 		}
-		if err != nil {
-			return fmt.Errorf("cannot add %s to %s: %w", AdminUser, name, err)
-		}
-		if err := os.WriteFile(filepath.Join(to, name), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(to, name), text, 0o600); err != nil {
 			return fmt.Errorf("cannot write %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// addUser appends the test bed's account to the text of an internal_users.yml.
-// The text itself stays as it is: the plugin is the judge of it.
-func addUser(text []byte) ([]byte, error) {
-	var users map[string]any
-	if err := yaml.Unmarshal(text, &users); err != nil {
-		return nil, err
+// addAccount appends the test bed's entry to the text of the file called name,
+// if that is one of the three that need one. What stands there stays byte for byte:
+// the plugin is the judge of it.
+func addAccount(name string, text []byte) ([]byte, error) {
+	key, entry := adminRole, ""
+	switch name {
+	case "internal_users.yml":
+		hash, err := bcrypt.GenerateFromPassword([]byte(AdminPassword), bcrypt.MinCost)
+		if err != nil {
+			return nil, err
+		}
+		key, entry = AdminUser, fmt.Sprintf("{hash: %q}", hash)
+	case "roles.yml":
+		entry = `{cluster_permissions: ["*"], index_permissions: [{index_patterns: ["*"], allowed_actions: ["*"]}]}`
+	case "roles_mapping.yml":
+		entry = fmt.Sprintf("{users: [%q]}", AdminUser)
+	default:
+		return text, nil
 	}
-	if _, taken := users[AdminUser]; taken {
-		return nil, fmt.Errorf("the name is taken")
+	if bytes.HasPrefix(text, []byte(key+":")) || bytes.Contains(text, []byte("\n"+key+":")) {
+		return nil, fmt.Errorf("%q is there already; the name is the test bed's", key)
 	}
-	hash, err := bcrypt.GenerateFromPassword([]byte(AdminPassword), bcrypt.MinCost)
-	if err != nil {
-		return nil, err
-	}
-	entry := fmt.Sprintf("\n%s:\n  hash: %q\n  backend_roles: [%q]\n", AdminUser, hash, adminBackend)
-	return append(trimDocument(text), entry...), nil
-}
-
-// addMapping adds the account's backend role to the all_access entry of a roles_mapping.yml.
-func addMapping(text []byte) ([]byte, error) {
-	mappings := map[string]map[string]any{}
-	if err := yaml.Unmarshal(text, &mappings); err != nil {
-		return nil, err
-	}
-	entry := mappings["all_access"]
-	if entry == nil {
-		added := fmt.Sprintf("\nall_access:\n  backend_roles: [%q]\n", adminBackend)
-		return append(trimDocument(text), added...), nil
-	}
-	roles, _ := entry["backend_roles"].([]any)
-	entry["backend_roles"] = append(roles, adminBackend)
-	return yaml.Marshal(mappings)
-}
-
-// trimDocument drops blank lines and an end-of-document mark, behind which nothing may be appended.
-func trimDocument(text []byte) []byte {
-	s := strings.TrimRight(string(text), "\n\t ")
-	return []byte(strings.TrimSuffix(s, "\n...") + "\n")
+	text = bytes.TrimRight(text, "\n\t ")
+	text = bytes.TrimSuffix(text, []byte("\n...")) // behind the end of a document nothing may follow
+	return fmt.Appendf(text, "\n\n%s: %s\n", key, entry), nil
 }

@@ -118,9 +118,8 @@ func checkReset(t *testing.T, node *testbed.Node) {
 		node.Must(t, "PUT", path, body)
 	}
 	put("/_component_template/part", `{"template":{"settings":{"number_of_replicas":0}}}`)
-	put("/_index_template/streams", `{"index_patterns":["stream-*"],"data_stream":{},"composed_of":["part"]}`)
+	put("/_index_template/composed", `{"index_patterns":["composed-*"],"composed_of":["part"]}`)
 	put("/_template/old", `{"index_patterns":["old-*"]}`)
-	put("/_data_stream/stream-1", "")
 	put("/some-index", `{"aliases":{"some-alias":{}}}`)
 	put("/.hidden", `{"settings":{"index.hidden":true}}`)
 	put("/%3Cdated-%7Bnow%2Fd%7D%3E", "")
@@ -129,7 +128,9 @@ func checkReset(t *testing.T, node *testbed.Node) {
 	put("/_scripts/half", `{"script":{"lang":"painless","source":"1"}}`)
 	put("/_snapshot/store", `{"type":"fs","settings":{"location":"store"}}`)
 	put("/_cluster/settings", `{"persistent":{"search.max_buckets":1000}}`)
-	if node.Kind != testbed.ES710 {
+	if node.Kind != testbed.ES710 { // its data streams are no part of the Apache-2.0 build
+		put("/_index_template/streams", `{"index_patterns":["stream-*"],"data_stream":{}}`)
+		put("/_data_stream/stream-1", "")
 		put("/_search/pipeline/out", `{"request_processors":[]}`)
 	}
 	if err := node.Reset(); err != nil {
@@ -160,7 +161,6 @@ func checkEmpty(t *testing.T, node *testbed.Node) {
 	}
 	f("/_cat/indices?h=index&expand_wildcards=all", indices)
 	f("/_cat/aliases?h=alias&expand_wildcards=all", "")
-	f("/_data_stream", `{"data_streams":[]}`)
 	f("/_index_template", `{"index_templates":[]}`)
 	f("/_component_template", `{"component_templates":[]}`)
 	f("/_template", `{}`)
@@ -169,6 +169,7 @@ func checkEmpty(t *testing.T, node *testbed.Node) {
 	f("/_cluster/settings", `{"persistent":{},"transient":{}}`)
 	f("/_scripts/half", `{"_id":"half","found":false}`)
 	if node.Kind != testbed.ES710 {
+		f("/_data_stream", `{"data_streams":[]}`)
 		f("/_search/pipeline", `{}`)
 	}
 }

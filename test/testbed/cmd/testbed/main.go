@@ -37,7 +37,7 @@ func main() {
 // command runs one command line; out gets what a caller may want to read.
 func command(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) == 0 {
-		return fmt.Errorf("no command\n"+usage, testbed.Kinds())
+		return errors.New("no command; testbed help lists them")
 	}
 	switch args[0] {
 	case "fetch":
@@ -48,7 +48,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		_, err := fmt.Fprintf(out, usage, testbed.Kinds())
 		return err
 	default:
-		return fmt.Errorf("unknown command %q\n"+usage, args[0], testbed.Kinds())
+		return fmt.Errorf("unknown command %q; want fetch, start or help", args[0])
 	}
 }
 
