@@ -1,0 +1,80 @@
+# One command each for what a developer does; `make` lists them.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help build test check bench demo clean testbed format lint vulncheck race fuzz
+
+# Two packages at a time: each may run a node of 0.6 GB.
+GOTEST := go test -count=1 -p 2
+FUZZTIME ?= 10s
+BENCHCOUNT ?= 5
+# ONCE=1 lets the demo end by itself, with exit code 0 only if all answers were right.
+ONCE ?=
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/guard
+	@echo "build: bin/guard"
+	go build -trimpath -o bin/guard ./cmd/guard
+
+test: testbed ## all tests, those against real nodes among them
+	go vet ./...
+	@echo "test: all packages, with nodes started by the tests that ask for them"
+	$(GOTEST) -timeout 20m ./...
+
+check: format lint vulncheck testbed race fuzz ## the gate: format, vet, lint, vulnerabilities, race tests, fuzzing, benchmarks once
+	@echo "check: each benchmark once"
+	go test -run '^$$' -bench . -benchtime 1x -p 1 -timeout 20m ./...
+
+bench: ## run the benchmarks (BENCHCOUNT=5)
+	go test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) -p 1 -timeout 60m ./...
+
+demo: build ## guard in front of a real node, until Ctrl-C (ONCE=1: until the answers are checked)
+	@ONCE=$(ONCE) go run ./test/demo
+
+clean: ## remove what was built; the cache of the test bed stays (see test/testbed/README.md)
+	rm -rf bin coverage.out
+
+# The targets below are steps of those above.
+
+testbed:
+	@echo "testbed: every kind of node, from the cache or fetched"
+	@go run ./test/testbed/cmd/testbed fetch all
+
+format:
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted (gofmt -w would mend it):"; echo "$$unformatted"; exit 1; fi
+
+lint:
+	go vet ./...
+	@echo "lint: staticcheck"
+	go run $(STATICCHECK) ./...
+
+# The database of vulnerabilities lies on the web. Where that can't be reached
+# nothing is known, which is said and is no failure; a finding is one.
+vulncheck:
+	@echo "vulncheck: govulncheck"
+	@if ! found=$$(go run $(GOVULNCHECK) ./... 2>&1); then \
+		if grep -qE 'fetching vulnerabilities|dial tcp|no such host|i/o timeout' <<<"$$found"; then \
+			echo "vulncheck: NOT DONE, the database can't be reached:"; tail -n 3 <<<"$$found"; \
+		else echo "$$found"; exit 1; fi; \
+	else tail -n 1 <<<"$$found"; fi
+
+race:
+	@command -v "$$(go env CC)" >/dev/null || { echo "race: the race detector needs a C compiler; install gcc"; exit 1; }
+	@echo "race: all tests with the race detector, in random order"
+	$(GOTEST) -race -shuffle=on -timeout 40m ./...
+
+# Every fuzz target of the repository, one after the other.
+fuzz:
+	@grep -rhoE --include='*_test.go' '^func Fuzz\w+' . >/dev/null || { echo "fuzz: no targets"; exit 0; }; \
+	grep -rlE --include='*_test.go' '^func Fuzz\w+' . | xargs -n1 dirname | sort -u | while read -r dir; do \
+		for target in $$(grep -hoE '^func Fuzz\w+' "$$dir"/*_test.go | cut -d ' ' -f 2); do \
+			echo "fuzz: $$dir $$target for $(FUZZTIME)"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$dir" </dev/null; \
+		done; \
+	done
