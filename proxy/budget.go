@@ -1,0 +1,80 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"guard/internal/ask"
+)
+
+// budget bounds the bytes that are held for all requests together.
+type budget struct{ left atomic.Int64 }
+
+func (b *budget) take(n int64) bool {
+	if b.left.Add(-n) >= 0 {
+		return true
+	}
+	b.left.Add(n)
+	return false
+}
+
+// share is what one request has taken from the budget. It is used by that request alone.
+type share struct {
+	from *budget
+	held int64
+}
+
+func (s *share) take(n int64) error {
+	if !s.from.take(n) {
+		return &ask.Rejection{
+			Status: 429, Type: "circuit_breaking_exception", Reason: ask.ReasonTooLarge,
+			Public: "too many bytes are held for requests under way; try again",
+		}
+	}
+	s.held += n
+	return nil
+}
+
+func (s *share) release() {
+	if s.held != 0 {
+		s.from.left.Add(s.held)
+		s.held = 0
+	}
+}
+
+var errTooLarge = errors.New("larger than the limit")
+
+// readWhole reads r to its end. What it holds grows with what has come, not with what
+// was announced, and is taken from the share first.
+func readWhole(r io.Reader, announced, limit int64, s *share) ([]byte, error) {
+	if announced > limit {
+		return nil, errTooLarge
+	}
+	size := int64(4 << 10)
+	if announced >= 0 && announced < 64<<10 {
+		size = announced + 1 // one more to meet the end without growing
+	}
+	if err := s.take(size); err != nil {
+		return nil, err
+	}
+	buf := make([]byte, 0, size)
+	for {
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		switch {
+		case int64(len(buf)) > limit:
+			return nil, errTooLarge
+		case errors.Is(err, io.EOF):
+			return buf, nil
+		case err != nil:
+			return nil, err
+		}
+		if len(buf) == cap(buf) {
+			if err := s.take(int64(cap(buf))); err != nil {
+				return nil, err
+			}
+			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package proxy
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"guard/internal/ask"
+)
+
+const (
+	readBuffer = 4 << 10  // of each connection, idle ones too
+	drainLimit = 64 << 10 // bytes of an unread body that are read away to keep a connection
+	lingerMost = 256 << 10
+	lingerTime = time.Second // how long a refused client may go on sending before the reset
+)
+
+// conn is a client's connection. It reads and checks the head of each request itself
+// and keeps it; Read, which is what fasthttp calls, gives out a head that guard wrote
+// (method, "/", version) without a body. So the library parses nothing that a client
+// sent, and the body stays here for the handler.
+type conn struct {
+	paced
+	src  *bufio.Reader
+	lim  connLimits
+	feed []byte // what fasthttp has still to read of the substitute head
+	buf  []byte // the block being read; reused
+
+	head    head
+	refusal *ask.Rejection // the head was not accepted; the handler sends this
+	body    bodyReader
+	begun   bool // a request was read; its body may still be unread
+	bye     bool // no further request is read from this connection
+	owes100 bool // the client waits for a 100 and has not got it
+
+	tls    *tls.Conn // nil on plain connections
+	peer   netip.Addr
+	closed atomic.Bool
+}
+
+// connLimits are the limits of a connection.
+type connLimits struct {
+	maxHead int
+	idle    time.Duration // until the first byte of a request
+	header  time.Duration // a whole head, and a TLS handshake
+	read    time.Duration // each window of a body
+	write   time.Duration // each window of an answer
+}
+
+func newConn(c net.Conn, lim connLimits) *conn {
+	k := &conn{paced: paced{Conn: c}, lim: lim}
+	k.tls, _ = c.(*tls.Conn)
+	k.src = bufio.NewReaderSize(&k.paced, readBuffer)
+	if a, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
+		k.peer = a.Addr().Unmap()
+	}
+	k.writeTimeout = lim.write
+	return k
+}
+
+// substitutes are the heads that fasthttp gets instead of the client's. HEAD tells it
+// to send no body, 1.0 not to use chunks, close to end the connection.
+var substitutes = [...]string{
+	"GET / HTTP/1.1\r\nHost: guard\r\n\r\n",
+	"HEAD / HTTP/1.1\r\nHost: guard\r\n\r\n",
+	"GET / HTTP/1.0\r\nHost: guard\r\nConnection: keep-alive\r\n\r\n",
+	"HEAD / HTTP/1.0\r\nHost: guard\r\nConnection: keep-alive\r\n\r\n",
+	"GET / HTTP/1.1\r\nHost: guard\r\nConnection: close\r\n\r\n",
+	"HEAD / HTTP/1.1\r\nHost: guard\r\nConnection: close\r\n\r\n",
+	"GET / HTTP/1.0\r\nHost: guard\r\n\r\n",
+	"HEAD / HTTP/1.0\r\nHost: guard\r\n\r\n",
+}
+
+func substitute(h *head) string {
+	i := 0
+	if h.method == "HEAD" {
+		i |= 1
+	}
+	if h.http10 {
+		i |= 2
+	}
+	if h.close {
+		i |= 4
+	}
+	return substitutes[i]
+}
+
+// Read gives fasthttp the substitute of the next head. It returns io.EOF where the
+// connection ends between two requests, and never bytes of the client's.
+func (c *conn) Read(p []byte) (int, error) {
+	if len(c.feed) == 0 {
+		if err := c.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, c.feed)
+	c.feed = c.feed[n:]
+	return n, nil
+}
+
+// next reads and checks the next head.
+func (c *conn) next() error {
+	if c.bye || !c.finish() {
+		return io.EOF
+	}
+	block, rej, err := c.readBlock()
+	if err != nil {
+		return io.EOF // nobody is there to be told
+	}
+	c.head, c.refusal = head{}, rej
+	if rej == nil {
+		c.head, c.refusal = parseHead(string(block))
+	}
+	if c.refusal != nil {
+		// The bytes that follow have no meaning that both sides agree on.
+		c.head.close, c.head.body, c.head.expect = true, framing{}, false
+		c.bye = true
+	}
+	c.bye = c.bye || c.head.close
+	c.body.reset(c.src, c.head.body)
+	c.begun, c.owes100 = true, c.head.expect && !c.head.body.none()
+	c.paceReads(c.lim.read)
+	c.feed = []byte(substitute(&c.head))
+	return nil
+}
+
+// finish reads away what is left of the last request's body and reports whether the
+// next byte is the first of a new request.
+func (c *conn) finish() bool {
+	if !c.begun || c.body.ended() {
+		return true
+	}
+	if c.owes100 {
+		return false // the client may send the body or not: nobody knows what comes next
+	}
+	_, err := io.CopyN(io.Discard, &c.body, drainLimit+1)
+	return errors.Is(err, io.EOF) && c.body.ended()
+}
+
+// readBlock reads up to the empty line that ends a head. The first bare line feed
+// refuses it, so a client that sends no CRLF gets an answer and does not hang.
+func (c *conn) readBlock() ([]byte, *ask.Rejection, error) {
+	c.paceReads(c.lim.idle)
+	if _, err := c.src.Peek(1); err != nil {
+		return nil, nil, err
+	}
+	c.paceReads(c.lim.header)
+	c.buf = c.buf[:0]
+	first := 0 // length of the request line, once it is known
+	for {
+		part, err := c.src.ReadSlice('\n')
+		c.buf = append(c.buf, part...)
+		if len(c.buf) > c.lim.maxHead {
+			if first == 0 {
+				return nil, frameFault(414, "a request line of more than %d bytes", c.lim.maxHead), nil
+			}
+			return nil, frameFault(431, "a request head of more than %d bytes", c.lim.maxHead), nil
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if isTimeout(err) {
+			return nil, frameFault(408, "the request head did not come within %v", c.lim.header), nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		n := len(c.buf)
+		if n < 2 || c.buf[n-2] != '\r' {
+			return nil, badFrame("a line of the request head ends in a bare line feed"), nil
+		}
+		if first == 0 {
+			first = n
+			if n == 2 {
+				return nil, badFrame("an empty line in the place of a request line"), nil
+			}
+		}
+		if n >= 4 && string(c.buf[n-4:]) == "\r\n\r\n" {
+			return c.buf, nil, nil
+		}
+	}
+}
+
+// request returns the body for reading, after the 100 that the client may wait for.
+func (c *conn) request() (*bodyReader, error) {
+	if c.owes100 {
+		c.owes100 = false
+		if _, err := c.Write([]byte("HTTP/1.1 100 Continue\r\n\r\n")); err != nil {
+			return nil, err
+		}
+	}
+	return &c.body, nil
+}
+
+// keepable reports whether the connection can serve another request once the answer
+// is sent, as far as is known: a small rest of a body is read away then.
+func (c *conn) keepable() bool {
+	switch {
+	case c.bye:
+		return false
+	case c.body.ended():
+		return true
+	case c.owes100 || c.body.err != nil:
+		return false
+	}
+	return c.body.chunked || c.body.left <= drainLimit
+}
+
+// Close ends the connection. If the client may still be sending, it is told by the
+// end of our side first: a reset would take the answer away from it.
+func (c *conn) Close() error {
+	if c.closed.Swap(true) {
+		return nil
+	}
+	if c.begun && (c.refusal != nil || !c.body.ended()) {
+		c.linger()
+	}
+	return c.Conn.Close()
+}
+
+func (c *conn) linger() {
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	_ = c.Conn.SetReadDeadline(time.Now().Add(lingerTime))
+	buf := lingerBuffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
+	defer lingerBuffers.Put(buf)
+	for total := 0; total < lingerMost; {
+		n, err := c.Conn.Read(*buf)
+		if total += n; err != nil {
+			return
+		}
+	}
+}
+
+var lingerBuffers = sync.Pool{New: func() any { b := make([]byte, 16<<10); return &b }}
+
+// SetDeadline and its siblings do nothing: fasthttp's deadlines are absolute and would
+// end long streams. paced sets those that count.
+func (c *conn) SetDeadline(time.Time) error      { return nil }
+func (c *conn) SetReadDeadline(time.Time) error  { return nil }
+func (c *conn) SetWriteDeadline(time.Time) error { return nil }
+
+// ReadFrom lets large answers pass through a large buffer of their own.
+func (c *conn) ReadFrom(r io.Reader) (int64, error) {
+	buf := copyBuffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
+	defer copyBuffers.Put(buf)
+	return io.CopyBuffer(struct{ io.Writer }{&c.paced}, struct{ io.Reader }{r}, *buf)
+}
+
+var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
+
+// listener accepts connections for fasthttp.
+type listener struct {
+	net.Listener
+	lim connLimits
+	tls *tls.Config // nil: plain
+	log func(err error)
+}
+
+// Accept retries what passes by itself (no descriptors left, an aborted handshake of
+// TCP): fasthttp would stop serving.
+func (l *listener) Accept() (net.Conn, error) {
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		c, err := l.Listener.Accept()
+		if err == nil {
+			if l.tls != nil {
+				c = tls.Server(c, l.tls)
+			}
+			return newConn(c, l.lim), nil
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return nil, io.EOF
+		}
+		l.log(err)
+		time.Sleep(wait)
+	}
+}
+
+func isTimeout(err error) bool {
+	var ne net.Error
+	return errors.As(err, &ne) && ne.Timeout()
+}

@@ -1,0 +1,111 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"guard/gate"
+	"guard/internal/ask"
+	"guard/internal/esjson"
+)
+
+// panicError is what a recovered panic becomes.
+type panicError struct{ value any }
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+const jsonType = "application/json; charset=UTF-8"
+
+// rejectionAnswer writes a refusal in the cluster's own shape. Only what is public
+// goes into it.
+func rejectionAnswer(r *ask.Rejection) gate.Answer {
+	status, typ := r.Status, r.Type
+	if status < 400 || status > 599 {
+		status = http.StatusForbidden
+	}
+	if typ == "" {
+		typ = "security_exception"
+	}
+	reason := r.Public
+	if reason == "" {
+		reason = "refused"
+	}
+	b := append(make([]byte, 0, 256+2*len(reason)), `{"error":{"root_cause":[{`...)
+	b = appendCause(b, typ, reason, r.Index)
+	b = append(b, `}],`...)
+	b = appendCause(b, typ, reason, r.Index)
+	b = fmt.Appendf(b, `},"status":%d}`, status)
+	a := gate.Answer{Status: status, ContentType: jsonType, Body: b}
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		a.Header = []gate.Field{{Name: "Retry-After", Value: "1"}}
+	}
+	return a
+}
+
+// forgeryBody is the shape of the plugin's refusal of internal headers.
+func forgeryBody(reason string) []byte {
+	b := append([]byte(nil), `{"error":{"status":"error","reason":`...)
+	return append(esjson.AppendString(b, reason), `}}`...)
+}
+
+func appendCause(b []byte, typ, reason, index string) []byte {
+	b = append(b, `"type":`...)
+	b = esjson.AppendString(b, typ)
+	b = append(b, `,"reason":`...)
+	b = esjson.AppendString(b, reason)
+	if index != "" {
+		b = append(b, `,"index":`...)
+		b = esjson.AppendString(b, index)
+		b = append(b, `,"resource.id":`...)
+		b = esjson.AppendString(b, index)
+		b = append(b, `,"resource.type":"index_or_alias","index_uuid":"_na_"`...)
+	}
+	return b
+}
+
+// toRejection turns any error of a request into what the client is told.
+func toRejection(err error) *ask.Rejection {
+	var rej *ask.Rejection
+	var wire *wireError
+	switch {
+	case errors.As(err, &rej):
+		return rej
+	case errors.As(err, &wire):
+		return wireRejection(wire)
+	case errors.Is(err, errCutBody), errors.Is(err, errBadChunk), errors.Is(err, errBadFooter):
+		return &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Public: err.Error(), Reason: ask.ReasonBadRequest}
+	case isTimeout(err):
+		return &ask.Rejection{
+			Status: 408, Type: "illegal_argument_exception", Public: "the request body did not come in time",
+			Reason: ask.ReasonBadRequest, Cause: err,
+		}
+	}
+	return internalFault(err)
+}
+
+func internalFault(err error) *ask.Rejection {
+	return &ask.Rejection{
+		Status: 500, Type: "exception", Public: "guard failed to serve the request; its log says why",
+		Reason: ask.ReasonInternal, Cause: err,
+	}
+}
+
+// wireRejection tells the client apart whether its request may have been executed
+// (law 13). The addresses of nodes stay in the log.
+func wireRejection(w *wireError) *ask.Rejection {
+	r := &ask.Rejection{Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Cause: w}
+	switch w.kind {
+	case faultConnect:
+		r.Status, r.Public = 503, "the cluster can't be reached; nothing was sent to it"
+	case faultBusy:
+		r.Status, r.Public = 503, "all connections to the cluster are in use; nothing was sent to it"
+	case faultStall:
+		r.Status, r.Public = 504, "the cluster did not answer in time; whether it executed the request is unknown"
+	case faultGarbage:
+		r.Public = "the cluster's answer is not understood; whether it executed the request is unknown"
+	default:
+		r.Public = "the connection to the cluster ended before its answer; whether it executed the request is unknown"
+	}
+	return r
+}

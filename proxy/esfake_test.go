@@ -1,0 +1,180 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// esfake stands for a node of the cluster on the wire. It reads requests with net/http,
+// which is not the parser under test, and objects to what must never arrive.
+type esfake struct {
+	t      *testing.T
+	ln     net.Listener
+	answer func(c net.Conn, r *http.Request, body []byte) // writes raw bytes
+	raw    func(c net.Conn, br *bufio.Reader)             // instead of answer: has the connection to itself
+
+	mu    sync.Mutex // guards all below
+	seen  []seenRequest
+	conns map[net.Conn]bool
+	total int
+}
+
+// seenRequest is one request as it came to the node.
+type seenRequest struct {
+	method, target string
+	header         http.Header
+	body           string
+}
+
+// forbiddenAtNode must not come through guard, in any spelling.
+var forbiddenAtNode = []string{
+	"upgrade", "http2_settings", "te", "trailer", "keep_alive", "proxy_authorization", "x_forwarded_user", "x_forwarded_groups",
+	"x_proxy_user", "x_proxy_roles", "securitytenant", "sgtenant", "security_tenant", "es_security_runas_user",
+	"es_secondary_authorization", "x_remote_user", "remote_user", "x_auth_request_user", "x_webauth_user", "x_ssl_client_dn",
+	"x_elastic_product_origin", "x_ror_current_group", "cookie", "expect",
+}
+
+func newFake(t *testing.T) *esfake {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newFakeOn(t, ln)
+}
+
+func newFakeOn(t *testing.T, ln net.Listener) *esfake {
+	f := &esfake{t: t, ln: ln, conns: make(map[net.Conn]bool)}
+	f.answer = func(c net.Conn, r *http.Request, body []byte) {
+		writeAnswer(c, 200, `{"took":1}`, "X-Elastic-Product: Elasticsearch")
+	}
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			f.mu.Lock()
+			f.conns[c] = true
+			f.total++
+			f.mu.Unlock()
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				f.serve(c)
+			}()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = ln.Close()
+		f.closeConns()
+		wg.Wait()
+	})
+	return f
+}
+
+func (f *esfake) closeConns() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for c := range f.conns {
+		_ = c.Close()
+	}
+}
+
+func (f *esfake) url() string { return "http://" + f.ln.Addr().String() }
+
+func (f *esfake) serve(c net.Conn) {
+	defer func() {
+		_ = c.Close()
+		f.mu.Lock()
+		delete(f.conns, c)
+		f.mu.Unlock()
+	}()
+	br := bufio.NewReader(c)
+	if f.raw != nil {
+		f.raw(c, br)
+		return
+	}
+	for {
+		r, err := http.ReadRequest(br)
+		if err != nil {
+			if !errors.Is(err, io.EOF) && !isClosed(err) {
+				f.t.Errorf("the node got what is no request: %v", err)
+			}
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // a cut body: nothing is executed
+		}
+		f.check(r)
+		f.mu.Lock()
+		f.seen = append(f.seen, seenRequest{r.Method, r.RequestURI, r.Header.Clone(), string(body)})
+		f.mu.Unlock()
+		f.answer(c, r, body)
+	}
+}
+
+func (f *esfake) check(r *http.Request) {
+	for name := range r.Header {
+		plain := strings.ReplaceAll(strings.ToLower(name), "-", "_")
+		for _, bad := range forbiddenAtNode {
+			if plain == bad || strings.Contains(plain, "opendistro") {
+				f.t.Errorf("header %q came to the node", name)
+			}
+		}
+	}
+	if len(r.Trailer) > 0 {
+		f.t.Errorf("trailers came to the node: %v", r.Trailer)
+	}
+}
+
+// requests returns what came so far.
+func (f *esfake) requests() []seenRequest {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]seenRequest(nil), f.seen...)
+}
+
+func (f *esfake) open() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.conns)
+}
+
+func isClosed(err error) bool {
+	return errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "reset by peer")
+}
+
+// writeAnswer writes a JSON answer with a length.
+func writeAnswer(w io.Writer, status int, body string, headers ...string) {
+	var b bytes.Buffer
+	b.WriteString("HTTP/1.1 " + itoa(status) + " " + http.StatusText(status) + "\r\n")
+	for _, h := range headers {
+		b.WriteString(h + "\r\n")
+	}
+	b.WriteString("content-type: application/json; charset=UTF-8\r\ncontent-length: " + itoa(len(body)) + "\r\n\r\n" + body)
+	_, _ = w.Write(b.Bytes()) // guard may have left
+}
+
+// eventually waits until ok, which must come true by itself.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("it did not happen within 5 s: %s", what)
+}

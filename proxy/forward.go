@@ -1,0 +1,258 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"go.uber.org/zap"
+
+	"guard/gate"
+	"guard/internal/ask"
+)
+
+// fetch makes a call that a plan needs and reads its answer whole.
+func (t *turn) fetch(c *gate.Call) (gate.Answer, error) {
+	if c.Source != gate.NoBody && c.Source != gate.FixedBody {
+		return gate.Answer{}, internalFault(fmt.Errorf("BUG: a need with body source %d", c.Source))
+	}
+	a, err := t.do(t.wireCall(c, passing{plain: true, own: c.OwnAccount}))
+	if err != nil {
+		return gate.Answer{}, err
+	}
+	defer a.close()
+	return t.readAnswer(a)
+}
+
+// forward makes the call that answers the client.
+func (t *turn) forward(f *gate.Forwarding) (reply, error) {
+	c, local, err := t.forwardCall(f)
+	if err != nil || local != nil {
+		return t.orLocal(local, err)
+	}
+	a, err := t.do(c)
+	if err != nil {
+		return reply{}, err
+	}
+	if f.ChangesState && a.status < http.StatusMultipleChoices {
+		t.refreshState()
+	}
+	if f.Treat == nil {
+		return reply{stream: a}, nil
+	}
+	defer a.close()
+	whole, err := t.readAnswer(a)
+	if err != nil {
+		return reply{}, err
+	}
+	treated, err := f.Treat.Treat(whole)
+	if err != nil {
+		return reply{}, untreatable(err)
+	}
+	return reply{whole: treated}, nil
+}
+
+func (t *turn) orLocal(local *gate.Answer, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{whole: *local}, nil
+}
+
+// forwardCall makes the wire call of a forwarding; local is the answer if the plan of
+// the lines left nothing to send.
+func (t *turn) forwardCall(f *gate.Forwarding) (c *call, local *gate.Answer, err error) {
+	raw := f.Source == gate.ClientBody
+	c = t.wireCall(&f.Call, passing{plain: f.Treat != nil, body: raw, own: f.OwnAccount})
+	switch f.Source {
+	case gate.NoBody, gate.FixedBody:
+		return c, nil, nil
+	case gate.ClientBody:
+		if !t.who.Unrestricted || t.intake != gate.IntakeStream {
+			return nil, nil, internalFault(errors.New("BUG: the client's own body would be forwarded unread"))
+		}
+		return c, nil, t.streamBody(c)
+	case gate.PlannedBody:
+		if f.Lines == nil || t.intake != gate.IntakeLines {
+			return nil, nil, internalFault(errors.New("BUG: a planned body without lines"))
+		}
+		local, err = t.planLines(c, f.Lines)
+		return c, local, err
+	}
+	return nil, nil, internalFault(fmt.Errorf("BUG: unknown body source %d", f.Source))
+}
+
+// wireCall gives a call the client's headers that go with it.
+func (t *turn) wireCall(c *gate.Call, p passing) *call {
+	h := &t.conn.head
+	w := &call{method: c.Method, target: c.Target, fields: h.requestFields(p), repeatable: c.Repeatable}
+	if !p.own {
+		w.fields = append(w.fields, field{"X-Forwarded-For", t.conn.peer.String()})
+	}
+	contentType := c.ContentType
+	switch c.Source {
+	case gate.FixedBody:
+		w.fixed, w.hasBody = c.Body, true
+	case gate.NoBody:
+		return w
+	}
+	if contentType == "" {
+		contentType = t.req.Header.ContentType
+	}
+	if contentType != "" {
+		w.fields = append(w.fields, field{"Content-Type", contentType})
+	}
+	return w
+}
+
+// streamBody lets the client's body pass as it is, counted.
+func (t *turn) streamBody(c *call) error {
+	f := t.conn.head.body
+	if f.none() {
+		c.hasBody = t.conn.head.value("content-length") != ""
+		return nil
+	}
+	body, err := t.conn.request()
+	if err != nil {
+		return err
+	}
+	limit := t.srv.limits.MaxBulkBody
+	c.framing, c.abort = f, t.conn.abort
+	c.body = func(w io.Writer) error {
+		buf := copyBuffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
+		defer copyBuffers.Put(buf)
+		n, err := io.CopyBuffer(w, io.LimitReader(body, limit+1), *buf)
+		if err != nil {
+			return err
+		}
+		if n > limit {
+			return tooLarge(limit)
+		}
+		return nil
+	}
+	return nil
+}
+
+// do makes a call to the cluster, given up when the client leaves.
+func (t *turn) do(c *call) (*answer, error) {
+	if t.unwatch == nil {
+		t.unwatch = t.srv.watch.add(t.conn.Conn, func() { t.cancel(errClientGone) })
+	}
+	a, err := t.srv.cluster.Do(t.ctx, c)
+	var wire *wireError
+	if errors.As(err, &wire) {
+		t.srv.metrics.wire.WithLabelValues(string(wire.kind)).Inc()
+	}
+	return a, err
+}
+
+// readAnswer reads an answer that guard has to understand, inflated and bounded.
+func (t *turn) readAnswer(a *answer) (gate.Answer, error) {
+	limit := t.srv.limits.MaxFilteredAnswer
+	whole := gate.Answer{Status: a.status, ContentType: a.value("content-type")}
+	for _, f := range a.fields {
+		switch lower(f.name) {
+		case "content-type", "content-encoding":
+		default:
+			whole.Header = append(whole.Header, gate.Field{Name: f.name, Value: f.value})
+		}
+	}
+	body := a.body
+	switch parseEncoding(a.value("content-encoding")) {
+	case identity:
+	case gzipped:
+		z, err := newInflater(body)
+		if err != nil {
+			return whole, answerFault(err)
+		}
+		defer z.release()
+		body = z
+	default:
+		return whole, answerFault(fmt.Errorf("content encoding %q, which guard did not ask for", clip(a.value("content-encoding"))))
+	}
+	var err error
+	whole.Body, err = readWhole(body, min(a.length, limit), limit, &t.share)
+	if errors.Is(err, errTooLarge) {
+		return whole, &ask.Rejection{
+			Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Cause: err,
+			Public: fmt.Sprintf("the answer is too large to filter: more than %d bytes; ask for less", limit),
+		}
+	}
+	return whole, answerFault(err)
+}
+
+// answerFault refuses an answer that can't be read; faults of the wire and of the
+// budget stay what they are.
+func answerFault(err error) error {
+	var wire *wireError
+	var rej *ask.Rejection
+	if err == nil || errors.As(err, &wire) || errors.As(err, &rej) {
+		return err
+	}
+	return &wireError{faultGarbage, err}
+}
+
+// untreatable refuses an answer that was read and not understood: no byte of it is sent.
+func untreatable(err error) error {
+	var rej *ask.Rejection
+	if errors.As(err, &rej) {
+		return err
+	}
+	return &ask.Rejection{
+		Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Cause: err,
+		Public: "the cluster's answer can't be filtered, so it is withheld",
+	}
+}
+
+// refreshState makes what the request changed known before its client hears of it. If
+// it fails, the next look at the cluster finds it.
+func (t *turn) refreshState() {
+	if _, err := t.srv.snaps.Fresher(t.ctx); err != nil {
+		t.srv.log.Warn("cannot refresh the cluster state after a change", zap.String("id", t.req.ID), zap.Error(err))
+	}
+}
+
+// linesStart is how much of a planned body is gathered before it is sent. A body that
+// fits is sent with its length, and one that is refused within it costs the cluster
+// nothing at all.
+const linesStart = 64 << 10
+
+// planLines starts the plan of a body line by line. If all of it fits into the start,
+// the call gets it whole; otherwise the rest follows in chunks.
+func (t *turn) planLines(c *call, lines gate.Lines) (*gate.Answer, error) {
+	body, closeBody, err := t.openBody()
+	if err != nil {
+		return nil, bodyFault(err, t.srv.limits.MaxBulkBody)
+	}
+	p := newLinePump(body, lines, t.srv.limits)
+	var start bytes.Buffer
+	if err := t.share.take(linesStart); err != nil {
+		closeBody()
+		return nil, err
+	}
+	done, err := p.run(&start, linesStart)
+	if err != nil {
+		closeBody()
+		return nil, err
+	}
+	if done {
+		closeBody()
+		if start.Len() == 0 && p.local != nil {
+			return p.local, nil
+		}
+		c.fixed, c.hasBody = start.Bytes(), true
+		return nil, nil //nolint:nilnil // the call is complete
+	}
+	c.framing, c.abort = framing{chunked: true}, t.conn.abort
+	c.body = func(w io.Writer) error {
+		defer closeBody()
+		if _, err := w.Write(start.Bytes()); err != nil {
+			return err
+		}
+		_, err := p.run(w, 0)
+		return err
+	}
+	return nil, nil //nolint:nilnil // the call is complete
+}

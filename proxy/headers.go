@@ -1,0 +1,97 @@
+package proxy
+
+import (
+	"strings"
+
+	"guard/internal/ask"
+)
+
+// hopByHop are headers that belong to one connection and never pass through, in lower
+// case. So is every header that Connection names.
+var hopByHop = map[string]bool{
+	"connection": true, "http2-settings": true, "keep-alive": true, "proxy-authenticate": true, "proxy-authorization": true,
+	"proxy-authentication-info": true, "proxy-connection": true, "te": true, "trailer": true, "transfer-encoding": true, "upgrade": true,
+}
+
+// forwarded are the request headers that reach the cluster, in lower case. The list is
+// closed (law 11): identity, tenant, impersonation and internal headers, in any spelling,
+// are simply not on it, nor are the client's credentials.
+var forwarded = map[string]bool{
+	"accept": true, "accept-encoding": true, "accept-language": true, "cache-control": true, "pragma": true,
+	"access-control-request-headers": true, "access-control-request-method": true, "origin": true,
+	"if-match": true, "if-modified-since": true, "if-none-match": true, "if-range": true, "if-unmodified-since": true, "range": true,
+	"traceparent": true, "tracestate": true, "user-agent": true, "x-elastic-client-meta": true, "x-opaque-id": true,
+}
+
+// withoutNamed returns fields without those that a Connection header names. It reuses
+// the slice.
+func withoutNamed(fields []field, connection string) []field {
+	kept := fields[:0]
+	for _, f := range fields {
+		if !hasToken(connection, f.name) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// passing says which of a client's headers go with a call.
+type passing struct {
+	plain bool // the answer is read here: the cluster must not compress it
+	body  bool // the client's body goes along as it is, with its encoding
+	own   bool // guard's own call: X-Opaque-Id alone
+}
+
+// requestFields returns the client's headers that go to the cluster.
+func (h *head) requestFields(p passing) []field {
+	connection := ""
+	for _, f := range h.fields {
+		if strings.EqualFold(f.name, "connection") {
+			connection += "," + f.value
+		}
+	}
+	out := make([]field, 0, len(h.fields)+3)
+	for _, f := range h.fields {
+		name := lower(f.name)
+		pass := forwarded[name] && !(p.plain && name == "accept-encoding") || p.body && name == "content-encoding"
+		if p.own {
+			pass = name == "x-opaque-id"
+		}
+		if pass && (connection == "" || !hasToken(connection, name)) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// The plugin refuses requests that carry its internal headers, and impersonation that
+// is not allowed; guard allows none.
+const (
+	internalPrefix = "opendistro_security_"
+	impersonation  = internalPrefix + "impersonate_as"
+)
+
+// forgery reports whether a client sent a header by which nodes tell each other who
+// asks, and what user it wants to be taken for if it sent the header for that.
+func (h *head) forgery() (internal bool, asUser string, impersonates bool) {
+	for _, f := range h.fields {
+		name := strings.ReplaceAll(lower(f.name), "-", "_")
+		rest := strings.TrimPrefix(name, "_")
+		switch {
+		case rest == impersonation:
+			asUser, impersonates = f.value, true
+		case strings.HasPrefix(rest, internalPrefix):
+			internal = true
+		}
+	}
+	return internal, asUser, impersonates
+}
+
+// askHeader is the part of the headers that a decision may look at.
+func (h *head) askHeader() ask.Header {
+	return ask.Header{
+		ContentType: h.value("content-type"),
+		Accept:      h.value("accept"),
+		OpaqueID:    h.value("x-opaque-id"),
+	}
+}

@@ -1,0 +1,174 @@
+package proxy
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"guard/gate"
+	"guard/internal/ask"
+)
+
+// takeBody reads the body as the endpoint takes it. After a restart on a newer snapshot
+// the body is not read again.
+func (t *turn) takeBody(planner Planner) error {
+	kind, err := planner.Intake(t.who, &t.req)
+	if err != nil {
+		return err
+	}
+	if t.taken {
+		if kind != t.intake {
+			return &ask.Rejection{Status: 503, Public: "the policy changed during the request; try again", Reason: ask.ReasonStateStale}
+		}
+		return nil
+	}
+	t.taken, t.intake = true, kind
+	h := &t.conn.head
+	switch kind {
+	case gate.IntakeNone:
+		if !h.body.none() {
+			return badRequest("this endpoint takes no body")
+		}
+		return nil
+	case gate.IntakeStream:
+		if !t.who.Unrestricted {
+			return internalFault(errors.New("BUG: a restricted principal's body would be streamed unread"))
+		}
+		return t.checkAnnounced(t.srv.limits.MaxBulkBody)
+	case gate.IntakeLines:
+		if err := t.checkReadable(); err != nil {
+			return err
+		}
+		return t.checkAnnounced(t.srv.limits.MaxBulkBody)
+	case gate.IntakeWhole:
+		return t.readBody()
+	}
+	return internalFault(fmt.Errorf("BUG: unknown intake %d", kind))
+}
+
+// checkAnnounced refuses a body that says itself that it is too large, before a 100 is
+// sent or a byte is read.
+func (t *turn) checkAnnounced(limit int64) error {
+	if h := &t.conn.head; !h.body.chunked && h.body.length > limit {
+		return tooLarge(limit)
+	}
+	return nil
+}
+
+// checkReadable refuses bodies whose type or coding guard does not read: the cluster
+// would understand what guard did not.
+func (t *turn) checkReadable() error {
+	h := &t.conn.head
+	if h.body.none() {
+		return nil
+	}
+	if ct := t.req.Header.ContentType; !isJSON(ct) {
+		return &ask.Rejection{
+			Status: 406, Type: "media_type_header_exception", Reason: ask.ReasonBadRequest,
+			Public: fmt.Sprintf("Content-Type header [%s] is not supported", clip(ct)),
+		}
+	}
+	if enc := h.value("content-encoding"); parseEncoding(enc) == encodingUnknown {
+		return &ask.Rejection{
+			Status: 415, Type: "illegal_argument_exception", Reason: ask.ReasonBadRequest,
+			Public: fmt.Sprintf("content encoding %q; want gzip or none", clip(enc)),
+		}
+	}
+	return nil
+}
+
+// isJSON reports whether a content type is JSON, or lines of it, in UTF-8.
+func isJSON(contentType string) bool {
+	typ, params, _ := strings.Cut(contentType, ";")
+	switch strings.ToLower(strings.TrimSpace(typ)) {
+	case "application/json", "application/x-ndjson":
+	default:
+		return false
+	}
+	for p := range strings.SplitSeq(params, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+		switch strings.ToLower(name) {
+		case "":
+		case "charset":
+			if v := strings.Trim(value, `"`); !strings.EqualFold(v, "utf-8") && !strings.EqualFold(v, "utf8") {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// openBody returns the inflated body; close releases it.
+func (t *turn) openBody() (body io.Reader, closeBody func(), err error) {
+	raw, err := t.conn.request()
+	if err != nil {
+		return nil, nil, err
+	}
+	if parseEncoding(t.conn.head.value("content-encoding")) != gzipped || raw.ended() {
+		return raw, func() {}, nil
+	}
+	z, err := newInflater(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	return z, z.release, nil
+}
+
+func (t *turn) readBody() error {
+	h, limit := &t.conn.head, t.srv.limits.MaxBody
+	if h.body.none() {
+		return nil
+	}
+	if err := t.checkReadable(); err != nil {
+		return err
+	}
+	if err := t.checkAnnounced(limit); err != nil {
+		return err
+	}
+	body, closeBody, err := t.openBody()
+	if err != nil {
+		return bodyFault(err, limit)
+	}
+	defer closeBody()
+	announced := int64(-1)
+	if !h.body.chunked {
+		announced = h.body.length
+	}
+	if t.req.Body, err = readWhole(body, announced, limit, &t.share); err != nil {
+		return bodyFault(err, limit)
+	}
+	return nil
+}
+
+// bodyFault turns what is wrong with a client's body into a refusal.
+func bodyFault(err error, limit int64) error {
+	var wire *wireError
+	switch {
+	case errors.As(err, &wire):
+		return err
+	case errors.Is(err, errTooLarge):
+		return tooLarge(limit)
+	case errors.Is(err, errBomb):
+		return &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Public: err.Error(), Reason: ask.ReasonTooLarge}
+	case errors.Is(err, errBadGzip), errors.Is(err, errTrailing):
+		return &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Public: "the body is not what Content-Encoding says", Reason: ask.ReasonBadRequest, Cause: err}
+	case errors.Is(err, bufio.ErrBufferFull):
+		return badRequest("a line of the body is too long")
+	}
+	return err
+}
+
+func tooLarge(limit int64) *ask.Rejection {
+	return &ask.Rejection{
+		Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge,
+		Public: fmt.Sprintf("the body is larger than %d bytes", limit),
+	}
+}
+
+func badRequest(public string) *ask.Rejection {
+	return &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Public: public, Reason: ask.ReasonBadRequest}
+}

@@ -1,0 +1,136 @@
+package proxy
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"guard/config"
+	"guard/gate"
+	"guard/internal/ask"
+)
+
+// linePump moves a bulk body from the client to the cluster line by line, as the plan
+// of the lines says. It holds one line and one piece of output at a time.
+type linePump struct {
+	src   *bufio.Reader
+	lines gate.Lines
+	limit config.Limits
+	read  int64
+	line  []byte // a long line, gathered
+	out   []byte
+	local *gate.Answer // what End returned
+}
+
+// outPiece is how much is gathered before it is written.
+const outPiece = 32 << 10
+
+func newLinePump(body io.Reader, lines gate.Lines, limit config.Limits) *linePump {
+	return &linePump{src: bufio.NewReaderSize(body, 32<<10), lines: lines, limit: limit}
+}
+
+// run pumps until the body ends, and then done is true, or until at least enough bytes
+// were written (0: no bound). An error means that the body must end before its last
+// chunk.
+func (p *linePump) run(w io.Writer, enough int) (done bool, err error) {
+	for written := 0; enough == 0 || written < enough; {
+		more, err := p.item()
+		if err != nil {
+			return false, err
+		}
+		if more && len(p.out) < outPiece {
+			continue
+		}
+		n, err := w.Write(p.out)
+		if err != nil {
+			return false, err
+		}
+		written += n
+		p.out = p.out[:0]
+		if !more {
+			p.local, err = p.lines.End()
+			return true, lineFault(err)
+		}
+	}
+	return false, nil
+}
+
+// item plans one action with its document and appends what is sent for it. It reports
+// whether there was one.
+func (p *linePump) item() (bool, error) {
+	line, err := p.next()
+	if errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if len(line) == 0 {
+		return true, nil // the clusters pass over empty lines between two actions
+	}
+	hasDocument, err := p.lines.Action(line)
+	if err != nil {
+		return false, lineFault(err)
+	}
+	var document []byte
+	if hasDocument {
+		if document, err = p.next(); errors.Is(err, io.EOF) {
+			return false, badRequest("the bulk body ends after an action that wants a document")
+		} else if err != nil {
+			return false, err
+		}
+	}
+	p.out, err = p.lines.Item(p.out, document)
+	return true, lineFault(err)
+}
+
+// next returns the next line without its end. It holds until the following call.
+func (p *linePump) next() ([]byte, error) {
+	p.line = p.line[:0]
+	for {
+		part, err := p.src.ReadSlice('\n')
+		if p.read += int64(len(part)); p.read > p.limit.MaxBulkBody {
+			return nil, tooLarge(p.limit.MaxBulkBody)
+		}
+		if len(p.line)+len(part) > p.limit.MaxBulkLine {
+			return nil, &ask.Rejection{
+				Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge,
+				Public: fmt.Sprintf("a line of the bulk body is longer than %d bytes", p.limit.MaxBulkLine),
+			}
+		}
+		switch {
+		case err == nil && len(p.line) == 0:
+			return trimLine(part), nil
+		case err == nil:
+			p.line = append(p.line, part...)
+			return trimLine(p.line), nil
+		case errors.Is(err, bufio.ErrBufferFull):
+			p.line = append(p.line, part...)
+		case errors.Is(err, io.EOF) && len(p.line)+len(part) > 0:
+			return nil, badRequest("The bulk request must be terminated by a newline [\\n]")
+		case errors.Is(err, io.EOF):
+			return nil, io.EOF
+		default:
+			return nil, bodyFault(err, p.limit.MaxBulkBody)
+		}
+	}
+}
+
+// trimLine cuts the newline and one carriage return before it: the clusters drop both.
+func trimLine(b []byte) []byte {
+	b = b[:len(b)-1]
+	if n := len(b); n > 0 && b[n-1] == '\r' {
+		b = b[:n-1]
+	}
+	return b
+}
+
+// lineFault makes a refusal of what a plan says about a line.
+func lineFault(err error) error {
+	var rej *ask.Rejection
+	if err == nil || errors.As(err, &rej) {
+		return err
+	}
+	return &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Public: err.Error(), Reason: ask.ReasonBadRequest, Cause: err}
+}

@@ -1,0 +1,140 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+	"go.uber.org/zap"
+
+	"guard/gate"
+	"guard/internal/ask"
+)
+
+// reply is what a turn comes to: an answer that is whole in memory, or the cluster's
+// own as it comes.
+type reply struct {
+	whole  gate.Answer
+	stream *answer
+}
+
+// write hands the reply to fasthttp, which sends it after the handler has returned.
+func (t *turn) write(out *fasthttp.Response, r *reply) {
+	if r.stream != nil {
+		t.writeStream(out, r.stream)
+		return
+	}
+	a := &r.whole
+	if a.Status < 200 || a.Status > 599 {
+		a.Status, a.Body = fasthttp.StatusInternalServerError, nil
+	}
+	out.SetStatusCode(a.Status)
+	if a.ContentType != "" {
+		out.Header.SetContentType(a.ContentType)
+	}
+	for _, f := range a.Header {
+		addField(out, f.Name, f.Value)
+	}
+	out.SetBodyRaw(a.Body)
+	if !t.conn.keepable() {
+		t.conn.bye = true
+		out.SetConnectionClose()
+	}
+	t.finish(a.Status)
+}
+
+// writeStream sends the cluster's answer with all its headers, as its bytes come.
+func (t *turn) writeStream(out *fasthttp.Response, a *answer) {
+	out.SetStatusCode(a.status)
+	if a.reason != "" && a.reason != fasthttp.StatusMessage(a.status) {
+		out.Header.SetStatusMessage([]byte(a.reason))
+	}
+	for _, f := range a.fields {
+		addField(out, f.name, f.value)
+	}
+	if !a.sent() || !t.conn.keepable() {
+		t.conn.bye = true
+		out.SetConnectionClose()
+	}
+	h := &t.conn.head
+	if h.method == "HEAD" || a.status == 304 || a.status == 204 {
+		if a.length >= 0 && a.status != 204 {
+			out.Header.Set("Content-Length", strconv.FormatInt(a.length, 10))
+		}
+		out.SkipBody = true
+		a.close()
+		t.finish(a.status)
+		return
+	}
+	if a.length < 0 && h.http10 {
+		t.writeForOld(out, a)
+		return
+	}
+	out.ImmediateHeaderFlush = a.length < 0 || a.length > 16<<10 // then the body bypasses fasthttp's buffer
+	out.SetBodyStream(&streamBody{turn: t, answer: a}, int(a.length))
+}
+
+// writeForOld sends an answer of unknown length to a client of HTTP/1.0, which reads no
+// chunks: it has to be whole first.
+func (t *turn) writeForOld(out *fasthttp.Response, a *answer) {
+	defer a.close()
+	body, err := readWhole(a.body, -1, t.srv.limits.MaxFilteredAnswer, &t.share)
+	if err != nil {
+		out.Reset()
+		r := t.refuse(toRejection(answerFault(err)))
+		t.write(out, &r)
+		return
+	}
+	out.SetBodyRaw(body)
+	t.finish(a.status)
+}
+
+func addField(out *fasthttp.Response, name, value string) {
+	if hopByHop[lower(name)] {
+		return // what an answer says of itself never reaches the framing
+	}
+	out.Header.Add(name, value)
+}
+
+// streamBody feeds fasthttp from the cluster. An error makes it end the connection
+// before the last byte, so that the client sees a cut answer as one.
+type streamBody struct {
+	turn   *turn
+	answer *answer
+}
+
+func (b *streamBody) Read(p []byte) (int, error) {
+	n, err := b.answer.body.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.turn.streamFailed(err)
+	}
+	return n, err
+}
+
+// Close is called by fasthttp when the body is through or given up.
+func (b *streamBody) Close() error {
+	b.answer.close()
+	b.turn.finish(b.answer.status)
+	return nil
+}
+
+func (t *turn) streamFailed(err error) {
+	t.conn.bye = true
+	s := t.srv
+	var wire *wireError
+	if errors.As(err, &wire) {
+		s.metrics.wire.WithLabelValues(string(wire.kind)).Inc()
+	}
+	if s.denyLog.Allow() {
+		s.log.Warn("answer cut", zap.String("id", t.req.ID), zap.String("route", t.route), zap.Error(err))
+	}
+}
+
+// forged refuses internal headers and impersonation in the shape that the plugin gives
+// these two refusals.
+func (t *turn) forged(reason string) reply {
+	r := t.refuse(&ask.Rejection{Status: 403, Public: reason, Reason: ask.ReasonBadRequest})
+	r.whole.Body = forgeryBody(reason)
+	return r
+}

@@ -1,0 +1,179 @@
+package proxy
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"runtime/debug"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
+	"go.uber.org/zap"
+	"golang.org/x/time/rate"
+
+	"guard/config"
+	"guard/internal/ask"
+)
+
+// Options are what a server is made of. All but Now are needed.
+type Options struct {
+	Config    *config.Config
+	Transport *Transport
+	Snapshots Snapshots
+	Auth      Authenticator
+	Log       *zap.Logger
+	Metrics   prometheus.Registerer
+	Now       func() time.Time // the clock of requests; nil: time.Now
+}
+
+// Server serves clients.
+type Server struct {
+	limits   config.Limits
+	timeouts config.Timeouts
+	snaps    Snapshots
+	auth     Authenticator
+	cluster  upstream
+	log      *zap.Logger
+	denyLog  *rate.Limiter
+	metrics  *metrics
+	now      func() time.Time
+
+	http    *fasthttp.Server
+	tls     *tls.Config
+	base    context.Context //nolint:containedctx // ends requests that outlive the drain
+	cut     context.CancelCauseFunc
+	watch   watcher
+	budget  budget
+	running atomic.Int64
+	idBase  string
+	idNext  atomic.Uint64
+	drained atomic.Bool
+}
+
+var errDrainOver = errors.New("guard is stopping and the time to drain is over")
+
+// New makes a server; it opens no socket.
+func New(o Options) (*Server, error) {
+	if o.Config == nil || o.Transport == nil || o.Snapshots == nil || o.Auth == nil || o.Log == nil || o.Metrics == nil {
+		return nil, errors.New("proxy: options are incomplete; want all but Now")
+	}
+	tlsConf, err := serverTLS(o.Config.TLS)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		limits: o.Config.Limits, timeouts: o.Config.Timeouts,
+		snaps: o.Snapshots, auth: o.Auth, cluster: o.Transport, log: o.Log,
+		denyLog: rate.NewLimiter(50, 200), // records a second, and at once
+		now:     o.Now, tls: tlsConf,
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	s.budget.left.Store(s.limits.MaxInFlight)
+	held := func() float64 { return float64(s.limits.MaxInFlight - s.budget.left.Load()) }
+	open := func() float64 { return float64(o.Transport.Open()) }
+	if s.metrics, err = newMetrics(o.Metrics, open, held); err != nil {
+		return nil, fmt.Errorf("cannot register metrics: %w", err)
+	}
+	var id [4]byte
+	_, _ = rand.Read(id[:]) // never fails
+	s.idBase = hex.EncodeToString(id[:]) + "-"
+	s.base, s.cut = context.WithCancelCause(context.Background())
+	s.http = &fasthttp.Server{
+		Handler:                       s.handle,
+		Logger:                        quietLogger{s.log},
+		Concurrency:                   1 << 20, // connections; requests are bounded by max_concurrent
+		ReadBufferSize:                512,     // holds a substitute head
+		WriteBufferSize:               8 << 10,
+		NoDefaultServerHeader:         true,
+		NoDefaultDate:                 true,
+		NoDefaultContentType:          true,
+		DisableHeaderNamesNormalizing: true,
+		DisablePreParseMultipartForm:  true,
+		CloseOnShutdown:               true,
+		LazyRequestTime:               true,
+	}
+	return s, nil
+}
+
+// quietLogger takes what fasthttp says about connections that ended early.
+type quietLogger struct{ log *zap.Logger }
+
+func (q quietLogger) Printf(format string, args ...any) {
+	if e := q.log.Check(zap.DebugLevel, "connection ended"); e != nil {
+		e.Write(zap.String("detail", fmt.Sprintf(format, args...)))
+	}
+}
+
+// Serve serves the clients of ln until Shutdown, or until ln fails.
+func (s *Server) Serve(ln net.Listener) error {
+	lim := connLimits{
+		maxHead: s.limits.MaxHeader,
+		idle:    s.timeouts.Idle, header: s.timeouts.ReadHeader, read: s.timeouts.Read, write: s.timeouts.Write,
+	}
+	warn := func(err error) { s.log.Warn("cannot accept a connection", zap.Error(err)) }
+	if err := s.http.Serve(&listener{Listener: ln, lim: lim, tls: s.tls, log: warn}); err != nil {
+		return fmt.Errorf("cannot serve clients: %w", err)
+	}
+	return nil
+}
+
+// Draining reports whether Shutdown was called.
+func (s *Server) Draining() bool { return s.drained.Load() }
+
+// Shutdown stops accepting, lets running requests end until ctx does, and cuts those
+// that are left.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.drained.Store(true)
+	err := s.http.ShutdownWithContext(ctx)
+	s.cut(errDrainOver)
+	s.watch.stop()
+	if err != nil {
+		return fmt.Errorf("requests were cut at the end of the drain: %w", err)
+	}
+	return nil
+}
+
+// handle is the one handler: what goes in is on the connection, what comes out is
+// written by reply.
+func (s *Server) handle(out *fasthttp.RequestCtx) {
+	c, ok := out.Conn().(*conn)
+	if !ok {
+		panic("BUG: a connection that the listener did not make")
+	}
+	t := &turn{srv: s, conn: c, share: share{from: &s.budget}, start: time.Now()}
+	s.metrics.inFlight.Inc()
+	s.running.Add(1)
+	r := t.safely()
+	t.write(&out.Response, &r)
+}
+
+// safely runs the request; a panic becomes a 500 and ends the connection, not the
+// process.
+func (t *turn) safely() (r reply) {
+	defer func() {
+		if v := recover(); v != nil {
+			t.conn.bye = true
+			r = t.refuse(t.panicked(v))
+		}
+	}()
+	return t.run()
+}
+
+func (t *turn) panicked(v any) *ask.Rejection {
+	t.srv.metrics.panics.Inc()
+	t.srv.log.Error("request ended in a panic", zap.String("id", t.req.ID), zap.Any("panic", v), zap.ByteString("stack", debug.Stack()))
+	return internalFault(&panicError{v})
+}
+
+func (s *Server) requestID() string {
+	return s.idBase + strconv.FormatUint(s.idNext.Add(1), 36)
+}

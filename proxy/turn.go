@@ -1,0 +1,230 @@
+package proxy
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"guard/gate"
+	"guard/internal/ask"
+)
+
+// maxRounds bounds how often a plan may need calls on one snapshot.
+const maxRounds = 4
+
+// turn is one request from its head to the end of its answer.
+type turn struct {
+	srv   *Server
+	conn  *conn
+	req   ask.Request
+	who   *ask.Principal // nil until somebody vouched for the caller
+	route string
+	share share
+	start time.Time
+
+	ctx     context.Context //nolint:containedctx // it lives as long as the turn
+	cancel  context.CancelCauseFunc
+	unwatch func()
+
+	intake gate.Intake
+	taken  bool // the body was read, or is being read by a forwarded call
+	ended  bool
+}
+
+// run is the life of a request: frame, limits, caller, body, plan.
+func (t *turn) run() reply {
+	s, h := t.srv, &t.conn.head
+	if t.conn.refusal != nil {
+		return t.refuse(t.conn.refusal)
+	}
+	if s.running.Load() > int64(s.limits.MaxConcurrent) {
+		return t.refuse(&ask.Rejection{
+			Status: 503, Type: "circuit_breaking_exception", Public: "too many requests at a time; try again", Reason: ask.ReasonTooLarge,
+		})
+	}
+	t.ctx, t.cancel = context.WithCancelCause(s.base)
+	path, params, unfair := splitTarget(h.target)
+	t.req = ask.Request{
+		ID: s.requestID(), Method: h.method, Path: path, Params: params, RawTarget: h.target,
+		Header: h.askHeader(), Peer: t.conn.peer, Now: s.now(),
+	}
+	internal, asUser, impersonates := h.forgery()
+	if internal {
+		return t.forged("Illegal parameter in http or transport request found.")
+	}
+	id, err := s.auth.Identify(t.ctx, t.credentials())
+	if err != nil {
+		return t.unknownCaller(err)
+	}
+	if impersonates {
+		return t.forged(fmt.Sprintf("'%s' is not allowed to impersonate as '%s'", id.Name, asUser))
+	}
+	planner := s.snaps.Load()
+	if planner == nil {
+		return t.refuse(&ask.Rejection{
+			Status: 503, Public: "guard has not seen the state of the cluster yet", Reason: ask.ReasonStateStale,
+		})
+	}
+	return t.plan(planner, id, unfair)
+}
+
+func (t *turn) credentials() Credentials {
+	c := Credentials{Authorization: t.conn.head.value("authorization"), Peer: t.conn.peer}
+	if t.conn.tls != nil {
+		c.TLS = stateOf(t.conn.tls)
+	}
+	return c
+}
+
+func stateOf(c *tls.Conn) *tls.ConnectionState {
+	state := c.ConnectionState()
+	return &state
+}
+
+// unknownCaller answers before anything about the catalogue is looked at (law 12).
+func (t *turn) unknownCaller(err error) reply {
+	var rej *ask.Rejection
+	if errors.As(err, &rej) {
+		return t.refuse(rej)
+	}
+	t.srv.metrics.denied("unauthenticated")
+	return reply{whole: t.srv.auth.Challenge(err)}
+}
+
+// plan asks the gate until it knows what happens. All of it is on one snapshot; only a
+// need for newer state starts again, once, on a newer one (law 10).
+func (t *turn) plan(planner Planner, id ask.Identity, unfair error) reply {
+	for fresh := false; ; fresh = true {
+		t.who = planner.Principal(id)
+		if t.who == nil {
+			return t.refuse(internalFault(errors.New("BUG: a snapshot without a principal for a known caller")))
+		}
+		if unfair != nil && !t.who.Unrestricted {
+			return t.refuse(badTarget(unfair))
+		}
+		if err := t.takeBody(planner); err != nil {
+			return t.refuse(toRejection(err))
+		}
+		out, err := t.rounds(planner, fresh)
+		switch {
+		case err != nil:
+			return t.refuse(toRejection(err))
+		case out.Kind != gate.Need:
+			return t.act(&out)
+		case fresh:
+			return t.refuse(&ask.Rejection{
+				Status: 503, Public: "the state of the cluster keeps changing; try again", Reason: ask.ReasonStateStale,
+			})
+		}
+		if planner, err = t.srv.snaps.Fresher(t.ctx); err != nil || planner == nil {
+			return t.refuse(&ask.Rejection{
+				Status: 503, Public: "the state of the cluster can't be refreshed; try again", Reason: ask.ReasonStateStale, Cause: err,
+			})
+		}
+	}
+}
+
+// rounds runs plan and needs on one snapshot. An outcome that still needs something
+// needs newer state.
+func (t *turn) rounds(planner Planner, fresh bool) (gate.Outcome, error) {
+	known := gate.Known{Fresh: fresh}
+	for range maxRounds {
+		out := planner.Plan(t.who, &t.req, known)
+		t.route = out.Route
+		if out.Kind != gate.Need || out.NeedState {
+			return out, nil
+		}
+		for i := range out.Needs {
+			a, err := t.fetch(&out.Needs[i])
+			if err != nil {
+				return out, err
+			}
+			known.Answers = append(known.Answers, a)
+		}
+	}
+	return gate.Outcome{}, internalFault(fmt.Errorf("BUG: a plan of route %q has needs after %d rounds", t.route, maxRounds))
+}
+
+// act does what the outcome says.
+func (t *turn) act(out *gate.Outcome) reply {
+	switch out.Kind {
+	case gate.Local:
+		return reply{whole: out.Local}
+	case gate.Forward:
+		r, err := t.forward(&out.Forward)
+		if err != nil {
+			return t.refuse(toRejection(err))
+		}
+		return r
+	default:
+		return t.refuse(&out.Rejection)
+	}
+}
+
+// badTarget refuses a target that could be read in two ways.
+func badTarget(err error) *ask.Rejection {
+	return &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Public: err.Error(), Reason: ask.ReasonBadRequest}
+}
+
+// refuse makes the answer of a refusal and records it.
+func (t *turn) refuse(r *ask.Rejection) reply {
+	s := t.srv
+	s.metrics.denied(r.Reason)
+	if r.Reason == ask.ReasonInternal {
+		s.log.Error("request failed", zap.String("id", t.req.ID), zap.Error(r.Cause))
+	} else if s.denyLog.Allow() {
+		t.logDenial(r)
+	}
+	return reply{whole: rejectionAnswer(r)}
+}
+
+// logDenial says who was denied what. Names come from the request; their number is
+// bounded.
+func (t *turn) logDenial(r *ask.Rejection) {
+	const mostNames = 20
+	user := ""
+	if t.who != nil {
+		user = t.who.Name
+	}
+	missing := r.Missing
+	if len(missing) > mostNames {
+		missing = missing[:mostNames]
+	}
+	t.srv.log.Warn("request denied",
+		zap.String("id", t.req.ID), zap.String("reason", string(r.Reason)), zap.Int("status", r.Status), zap.String("user", user),
+		zap.String("route", t.route), zap.String("action", r.Action), zap.Strings("missing", missing), zap.Int("missing_total", len(r.Missing)),
+		zap.String("public", clipLog(r.Public)), zap.Error(r.Cause), zap.Stringer("peer", t.conn.peer))
+}
+
+func clipLog(s string) string {
+	const most = 500
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}
+
+// finish gives back what the turn holds. It is called once the answer is written, or
+// is whole in memory.
+func (t *turn) finish(status int) {
+	if t.ended {
+		return
+	}
+	t.ended = true
+	if t.unwatch != nil {
+		t.unwatch()
+	}
+	if t.cancel != nil {
+		t.cancel(nil)
+	}
+	t.share.release()
+	s := t.srv
+	s.running.Add(-1)
+	s.metrics.inFlight.Dec()
+	s.metrics.answered(t.route, status)
+	s.metrics.seconds.Observe(time.Since(t.start).Seconds())
+}

@@ -1,0 +1,82 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// upstream is the seam between the flow of a request and the wire to the cluster.
+type upstream interface {
+	// Do sends one call and returns once the head of its answer is there, which may be
+	// before the body of the call is sent. The answer has to be closed. An error is a
+	// *wireError, or what call.body returned.
+	Do(ctx context.Context, c *call) (*answer, error)
+}
+
+// call is one request to the cluster as it goes on the wire; framing, Host and guard's
+// own credentials are added by the transport.
+type call struct {
+	method     string
+	target     string
+	fields     []field
+	fixed      []byte // the body, if body is nil
+	hasBody    bool   // a Content-Length is sent even if it is 0
+	body       func(io.Writer) error
+	framing    framing // of body
+	abort      func()  // ends a read of the source that body waits in
+	repeatable bool
+}
+
+// answer is the head of the cluster's answer and a body still to be read.
+type answer struct {
+	status int
+	reason string
+	fields []field // without framing and hop-by-hop headers
+	// length of the body; -1 if only its end will tell. For an answer to HEAD, and for
+	// 304, it is what the cluster said and body is empty.
+	length int64
+	body   io.Reader
+	close  func()
+	sent   func() bool // reports whether all of the call was sent; it is safe to ask while it is
+}
+
+// value returns the first value of a header; name is in lower case.
+func (a *answer) value(name string) string {
+	h := head{fields: a.fields}
+	return h.value(name)
+}
+
+// faultKind says what went wrong between guard and the cluster: a closed set, a metric
+// label.
+type faultKind string
+
+const (
+	faultConnect faultKind = "connect" // no connection: nothing was sent
+	faultBusy    faultKind = "busy"    // no connection was free in time: nothing was sent
+	faultCut     faultKind = "cut"     // it ended before the head of an answer
+	faultStall   faultKind = "stall"   // no progress within the timeout
+	faultGarbage faultKind = "garbage" // the answer is not HTTP as guard accepts it
+	faultGone    faultKind = "gone"    // the client left, and the call was given up
+)
+
+// wireError is a fault of the wire to the cluster.
+type wireError struct {
+	kind faultKind
+	err  error
+}
+
+func (e *wireError) Error() string {
+	return fmt.Sprintf("cannot reach the cluster (%s): %v", e.kind, e.err)
+}
+func (e *wireError) Unwrap() error { return e.err }
+
+var (
+	errClientGone = errors.New("the client is gone")
+	errCutAnswer  = errors.New("the connection ended inside the answer")
+)
+
+func garbage(format string, args ...any) *wireError {
+	return &wireError{faultGarbage, fmt.Errorf(format, args...)}
+}
