@@ -1,0 +1,160 @@
+package query
+
+// agg is one row of the table of aggregations.
+type agg struct {
+	name    string
+	engines Engines
+	keys    shape
+	query   bool // the whole object is a query (filter)
+	nests   bool // other aggregations may stand below it
+	verdict
+}
+
+// Parts that several aggregations share.
+var (
+	valuesOf = join(of(fieldName, "field"), of(scalar, "missing", "format", "value_type", "time_zone"), shape{"script": scripted})
+
+	buckets = of(inert, "order")
+
+	// counted: a bucket without documents comes from the term dictionary, which holds
+	// the terms of hidden documents too. shard_min_doc_count can only leave out more.
+	counted = join(of(minCount, "min_doc_count"), of(scalar, "shard_min_doc_count", "size", "shard_size", "show_term_doc_count_error"))
+
+	chosen = of(inert, "include", "exclude") // terms, patterns or a partition; of buckets that exist
+
+	// histogram buckets without documents are made between those with, not read.
+	histogram = join(valuesOf, buckets, of(scalar, "interval", "offset", "keyed", "min_doc_count"),
+		of(inert, "extended_bounds", "hard_bounds"))
+
+	ranged = join(valuesOf, of(inert, "ranges"), of(scalar, "keyed"))
+
+	grid = join(of(fieldName, "field"), of(scalar, "precision", "size", "shard_size"), of(inert, "bounds"))
+
+	point = shape{"point": {kind: object, keys: of(fieldName, "field")}, "sort": {kind: object, keys: of(fieldName, "field")}}
+
+	significant = join(counted, chosen, of(fieldName, "field"), of(scalar, "execution_hint"), of(queryOne, "background_filter"),
+		of(inert, "jlh", "gnd", "mutual_information", "chi_square", "percentage", "p_value"),
+		shape{"script_heuristic": {kind: object, verdict: both(whyScript), keys: shape{"script": scripted}}})
+
+	// Pipelines work on buckets that exist already; their paths name aggregations.
+	pipeline = of(inert, "buckets_path", "gap_policy", "format")
+
+	composed = join(valuesOf, of(scalar, "order", "missing_bucket", "missing_order"))
+
+	sided = slot{kind: object, keys: join(of(fieldName, "field"), of(queryOne, "filter"), of(scalar, "missing"), shape{"script": scripted})}
+)
+
+// aggTable is the table of aggregations.
+var aggTable = indexAggs([]agg{
+	{name: "avg", engines: Both, keys: valuesOf},
+	{name: "max", engines: Both, keys: valuesOf},
+	{name: "min", engines: Both, keys: valuesOf},
+	{name: "sum", engines: Both, keys: valuesOf},
+	{name: "stats", engines: Both, keys: valuesOf},
+	{name: "extended_stats", engines: Both, keys: join(valuesOf, of(scalar, "sigma"))},
+	{name: "median_absolute_deviation", engines: Both, keys: join(valuesOf, of(scalar, "compression", "execution_hint"))},
+	{name: "value_count", engines: Both, keys: valuesOf},
+	{name: "cardinality", engines: Both, keys: join(valuesOf, of(scalar, "precision_threshold", "rehash", "execution_hint"))},
+	{name: "percentiles", engines: Both, keys: join(valuesOf, of(scalar, "keyed", "compression"), of(scalars, "percents"), of(inert, "tdigest", "hdr"))},
+	{name: "percentile_ranks", engines: Both, keys: join(valuesOf, of(scalar, "keyed", "compression"), of(scalars, "values"), of(inert, "tdigest", "hdr"))},
+	{name: "boxplot", engines: Both, keys: join(valuesOf, of(scalar, "compression", "execution_hint"))},
+	{name: "string_stats", engines: Elasticsearch, keys: join(valuesOf, of(scalar, "show_distribution"))},
+	{name: "top_metrics", engines: Elasticsearch, keys: join(of(sortList, "sort"), of(scalar, "size"),
+		shape{"metrics": {kind: objects, keys: of(fieldName, "field")}})},
+	{name: "top_hits", engines: Both, keys: topHits},
+	{name: "weighted_avg", engines: Both, keys: join(of(scalar, "format", "value_type"),
+		each(slot{kind: object, keys: valuesOf}, "value", "weight"))},
+	{name: "t_test", engines: Both, keys: join(of(scalar, "type"), shape{"a": sided, "b": sided})},
+	{name: "rate", engines: Both, keys: join(valuesOf, of(scalar, "unit", "mode"))},
+	{name: "scripted_metric", engines: Both, verdict: both(whyScript),
+		keys: join(each(scripted, "init_script", "map_script", "combine_script", "reduce_script"), of(inert, "params"))},
+	{name: "matrix_stats", engines: Both, keys: join(of(fieldNames, "fields"), of(scalar, "mode"),
+		shape{"missing": {kind: byField}})},
+	{name: "geo_bounds", engines: Both, keys: join(valuesOf, of(scalar, "wrap_longitude"))},
+	{name: "geo_centroid", engines: Both, keys: valuesOf},
+	{name: "geo_line", engines: Elasticsearch, keys: join(point, of(scalar, "include_sort", "sort_order", "size"))},
+	{name: "line", engines: Elasticsearch, keys: join(point, of(scalar, "include_sort", "sort_order", "size"))},
+	{name: "cartesian_bounds", engines: Elasticsearch, keys: valuesOf},
+	{name: "cartesian_centroid", engines: Elasticsearch, keys: valuesOf},
+
+	{name: "terms", engines: Both, nests: true, keys: join(valuesOf, counted, chosen, buckets, of(scalar, "execution_hint", "collect_mode"))},
+	{name: "multi_terms", engines: Both, nests: true, keys: join(counted, buckets, of(scalar, "collect_mode", "format"),
+		shape{"terms": {kind: objects, keys: join(valuesOf, chosen)}})},
+	{name: "rare_terms", engines: Both, nests: true, keys: join(valuesOf, chosen, of(scalar, "max_doc_count", "precision"))},
+	{name: "significant_terms", engines: Both, nests: true, verdict: verdict{dls: whyStats}, keys: significant},
+	{name: "significant_text", engines: Both, nests: true, verdict: verdict{dls: whyStats}, keys: join(significant,
+		of(fieldNames, "source_fields"), of(scalar, "filter_duplicate_text"))},
+	{name: "histogram", engines: Both, nests: true, keys: histogram},
+	{name: "date_histogram", engines: Both, nests: true, keys: join(histogram, of(scalar, "calendar_interval", "fixed_interval"))},
+	{name: "auto_date_histogram", engines: Both, nests: true, keys: join(valuesOf, of(scalar, "buckets", "minimum_interval"))},
+	{name: "variable_width_histogram", engines: Both, nests: true, keys: join(valuesOf, of(scalar, "buckets", "shard_size", "initial_buffer"))},
+	{name: "range", engines: Both, nests: true, keys: ranged},
+	{name: "date_range", engines: Both, nests: true, keys: ranged},
+	{name: "ip_range", engines: Both, nests: true, keys: ranged},
+	{name: "ip_prefix", engines: Elasticsearch, nests: true, keys: join(of(fieldName, "field"), of(minCount, "min_doc_count"),
+		of(scalar, "prefix_length", "is_ipv6", "append_prefix_length", "keyed"))},
+	{name: "geo_distance", engines: Both, nests: true, keys: join(of(fieldName, "field"), of(inert, "origin", "ranges"),
+		of(scalar, "unit", "distance_type", "keyed"))},
+	{name: "geohash_grid", engines: Both, nests: true, keys: grid},
+	{name: "geotile_grid", engines: Both, nests: true, keys: grid},
+	{name: "geohex_grid", engines: Both, nests: true, keys: grid},
+	{name: "filter", engines: Both, nests: true, query: true},
+	{name: "filters", engines: Both, nests: true, keys: join(of(queryNamed, "filters"), of(scalar, "other_bucket", "other_bucket_key", "keyed"))},
+	{name: "adjacency_matrix", engines: Both, nests: true, keys: join(of(queryNamed, "filters"), of(scalar, "separator"))},
+	{name: "missing", engines: Both, nests: true, keys: of(fieldName, "field")},
+	{name: "global", engines: Both, nests: true, verdict: verdict{dls: whyWhole}, keys: shape{}},
+	{name: "nested", engines: Both, nests: true, keys: of(pathName, "path")},
+	{name: "reverse_nested", engines: Both, nests: true, keys: of(pathName, "path")},
+	{name: "children", engines: Both, nests: true, verdict: verdict{dls: whyJoin, fls: whyJoinFLS}, keys: of(scalar, "type")},
+	{name: "parent", engines: Both, nests: true, verdict: verdict{dls: whyJoin, fls: whyJoinFLS}, keys: of(scalar, "type")},
+	{name: "sampler", engines: Both, nests: true, keys: of(scalar, "shard_size")},
+	{name: "diversified_sampler", engines: Both, nests: true, keys: join(valuesOf, of(scalar, "shard_size", "max_docs_per_value", "execution_hint"))},
+	{name: "random_sampler", engines: Elasticsearch, nests: true, keys: of(scalar, "probability", "seed", "shard_seed")},
+	{name: "composite", engines: Both, nests: true, keys: join(of(scalar, "size"), of(inert, "after"),
+		shape{"sources": {kind: nameList, keys: shape{
+			"terms":          {kind: object, keys: composed},
+			"histogram":      {kind: object, keys: join(composed, of(scalar, "interval"))},
+			"date_histogram": {kind: object, keys: join(composed, of(scalar, "interval", "calendar_interval", "fixed_interval", "offset"))},
+			"geotile_grid":   {kind: object, keys: join(composed, of(scalar, "precision"), of(inert, "bounds"))},
+		}}})},
+	{name: "time_series", engines: Elasticsearch, nests: true, verdict: verdict{fls: "it shows fields that it does not name"}, keys: of(scalar, "size", "keyed")},
+	{name: "categorize_text", engines: Elasticsearch, nests: true, keys: join(of(fieldName, "field"), of(inert, "categorization_filters", "categorization_analyzer"),
+		of(minCount, "min_doc_count"), of(scalar, "max_unique_tokens", "max_matched_tokens", "similarity_threshold", "shard_size", "size", "shard_min_doc_count"))},
+	{name: "frequent_item_sets", engines: Elasticsearch, keys: join(of(queryOne, "filter"), of(scalar, "minimum_set_size", "minimum_support", "size"),
+		shape{"fields": {kind: objects, keys: join(chosen, of(fieldName, "field"))}})},
+
+	{name: "avg_bucket", engines: Both, keys: pipeline},
+	{name: "sum_bucket", engines: Both, keys: pipeline},
+	{name: "min_bucket", engines: Both, keys: pipeline},
+	{name: "max_bucket", engines: Both, keys: pipeline},
+	{name: "stats_bucket", engines: Both, keys: pipeline},
+	{name: "extended_stats_bucket", engines: Both, keys: join(pipeline, of(scalar, "sigma"))},
+	{name: "percentiles_bucket", engines: Both, keys: join(pipeline, of(scalars, "percents"), of(scalar, "keyed"))},
+	{name: "cumulative_sum", engines: Both, keys: pipeline},
+	{name: "derivative", engines: Both, keys: join(pipeline, of(scalar, "unit"))},
+	{name: "serial_diff", engines: Both, keys: join(pipeline, of(scalar, "lag"))},
+	{name: "moving_avg", engines: Both, keys: join(pipeline, of(scalar, "window", "model", "minimize", "predict"), of(inert, "settings"))},
+	{name: "moving_fn", engines: Both, verdict: both(whyScript), keys: join(pipeline, of(scalar, "window", "shift"), shape{"script": scripted})},
+	{name: "bucket_script", engines: Both, verdict: both(whyScript), keys: join(pipeline, shape{"script": scripted})},
+	{name: "bucket_selector", engines: Both, verdict: both(whyScript), keys: join(pipeline, shape{"script": scripted})},
+	{name: "bucket_sort", engines: Both, keys: join(pipeline, of(inert, "sort"), of(scalar, "from", "size"))},
+	{name: "moving_percentiles", engines: Both, keys: join(pipeline, of(scalar, "window", "shift", "keyed"))},
+	{name: "cumulative_cardinality", engines: Both, keys: pipeline},
+	{name: "normalize", engines: Both, keys: join(pipeline, of(scalar, "method"))},
+	{name: "change_point", engines: Elasticsearch, keys: pipeline},
+	{name: "bucket_count_ks_test", engines: Elasticsearch, keys: join(pipeline, of(inert, "alternative", "fractions", "sampling_method"))},
+	{name: "bucket_correlation", engines: Elasticsearch, keys: join(pipeline, of(inert, "function"))},
+	{name: "inference", engines: Elasticsearch, verdict: everyone(whyModel)},
+	{name: "bucket_selector_ext", engines: OpenSearch, verdict: everyone(whyScript)},
+})
+
+func indexAggs(rows []agg) map[string]*agg {
+	table := make(map[string]*agg, len(rows))
+	for i := range rows {
+		if table[rows[i].name] != nil {
+			panic("BUG: two rows for aggregation " + rows[i].name)
+		}
+		table[rows[i].name] = &rows[i]
+	}
+	return table
+}

@@ -1,0 +1,168 @@
+package query
+
+import "guard/internal/esjson"
+
+// AppendSearch appends the search body under the rules. An absent body is the zero
+// Value; without rules and parameters to place it stays absent, and dst is
+// returned as it is. p is what CheckParams made of the URL, or nil.
+//
+// Whatever body is, the hits of the result are hits of body and of the filter. Any
+// error is a *Refusal.
+func AppendSearch(dst []byte, body esjson.Value, p *Params, r *Rules) ([]byte, error) {
+	return appendBody(dst, body, p, r, searchKeys)
+}
+
+// AppendCount is AppendSearch for the body of a count.
+func AppendCount(dst []byte, body esjson.Value, p *Params, r *Rules) ([]byte, error) {
+	return appendBody(dst, body, p, r, countKeys)
+}
+
+// AppendQuery appends one query as it may be asked under the field rule of r; the
+// filter is not placed around it.
+func AppendQuery(dst []byte, q esjson.Value, r *Rules) ([]byte, error) {
+	k := walker{rules: r}
+	k.w.Reset(dst)
+	if err := k.query(q); err != nil {
+		return dst, err
+	}
+	return k.w.Bytes(), nil
+}
+
+func appendBody(dst []byte, body esjson.Value, p *Params, r *Rules, keys shape) ([]byte, error) {
+	if p == nil {
+		p = &Params{}
+	}
+	if body.Is(esjson.Invalid) && p.over.Is(esjson.Invalid) && r.Filter == Free && r.Fields == nil {
+		return dst, nil
+	}
+	if !body.Is(esjson.Invalid) && !body.Is(esjson.Object) {
+		return dst, refuse(body, "body", "found %s, want an object", body.Kind())
+	}
+	k := walker{rules: r}
+	k.w.Reset(dst)
+	k.w.BeginObject()
+	if err := k.body(body, p.over, keys); err != nil {
+		return dst, err
+	}
+	k.w.EndObject()
+	return k.w.Bytes(), nil
+}
+
+// body prints the members of a body, with those that the URL replaces or adds to.
+func (k *walker) body(body, over esjson.Value, keys shape) error {
+	query, hasQuery := over.Lookup("query")
+	for key, m := range body.Members() {
+		if instead, ok := over.Lookup(key); ok {
+			if !addsUp[key] {
+				if err := k.refusedBelow(m, key, keys); err != nil {
+					return err
+				}
+				continue
+			}
+			k.w.Key(key)
+			if err := k.added(m, instead, key); err != nil {
+				return err
+			}
+			continue
+		}
+		if key == "query" {
+			query, hasQuery = m, true
+			continue
+		}
+		if err := k.member(m, key, keys); err != nil {
+			return err
+		}
+	}
+	for key, m := range over.Members() {
+		if _, given := body.Lookup(key); key == "query" || given && addsUp[key] {
+			continue
+		}
+		if err := k.member(m, key, keys); err != nil {
+			return err
+		}
+	}
+	if err := k.placed(query, hasQuery); err != nil {
+		return err
+	}
+	return k.bodySource(body, over, keys)
+}
+
+// bodySource adds _source to a body of hits that has none.
+func (k *walker) bodySource(body, over esjson.Value, keys shape) error {
+	if _, hits := keys["_source"]; !hits {
+		return nil
+	}
+	for _, v := range []esjson.Value{body, over} {
+		if _, given := v.Lookup("_source"); given {
+			return nil
+		}
+	}
+	stored, ok := over.Lookup("stored_fields")
+	if !ok {
+		stored, _ = body.Lookup("stored_fields")
+	}
+	k.addSource(stored)
+	return nil
+}
+
+// refusedBelow walks a part that the URL replaces, so that it is refused if it
+// would have been, and prints nothing of it.
+func (k *walker) refusedBelow(v esjson.Value, key string, keys shape) error {
+	aside := walker{rules: k.rules, nested: k.nested, parts: k.parts}
+	aside.w.BeginObject()
+	return aside.member(v, key, keys)
+}
+
+// added prints the elements of two lists as one.
+func (k *walker) added(a, b esjson.Value, key string) error {
+	one := k.sort
+	if key == "docvalue_fields" {
+		one = func(e esjson.Value) error { return k.fetchedOne(e, key) }
+	}
+	k.w.BeginArray()
+	for _, list := range []esjson.Value{a, b} {
+		if !list.Is(esjson.Array) {
+			if err := one(list); err != nil {
+				return err
+			}
+		}
+		for _, e := range list.Elements() {
+			if err := one(e); err != nil {
+				return err
+			}
+		}
+	}
+	k.w.EndArray()
+	return nil
+}
+
+// placed prints the query, with the filter in filter context: scores stay, and
+// without a query they stay 1.
+func (k *walker) placed(query esjson.Value, given bool) error {
+	if k.rules.Filter == Free {
+		if !given {
+			return nil
+		}
+		k.w.Key("query")
+		return k.query(query)
+	}
+	k.w.Key("query")
+	k.w.BeginObject()
+	k.w.Key("bool")
+	k.w.BeginObject()
+	k.w.Key("must")
+	k.w.BeginArray()
+	if !given {
+		k.w.Raw([]byte(`{"match_all":{}}`))
+	} else if err := k.query(query); err != nil {
+		return err
+	}
+	k.w.EndArray()
+	k.w.Key("filter")
+	k.w.BeginArray()
+	k.w.Raw([]byte(k.rules.Filter.JSON()))
+	k.w.EndArray()
+	k.w.EndObject()
+	k.w.EndObject()
+	return nil
+}

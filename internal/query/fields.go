@@ -1,0 +1,130 @@
+package query
+
+import (
+	"strings"
+
+	"guard/internal/esjson"
+)
+
+// metadata are the fields of the cluster's own that may be named under a field
+// rule. _field_names and _ignored are not among them: they tell which hidden
+// fields a document has; _size and _source measure and hold hidden values.
+var metadata = map[string]bool{
+	"_id": true, "_index": true, "_routing": true, "_seq_no": true, "_primary_term": true, "_version": true,
+	"_tier": true, "_type": true, "_score": true, "_doc": true, "_shard_doc": true, "_doc_count": true, "_nested_path": true,
+}
+
+// seen returns the name under which a field is forwarded: its own, or that of the
+// stand-in if the rule hides it.
+func (k *walker) seen(v esjson.Value, name string, use Use) (string, error) {
+	if k.fill != nil {
+		return k.filledName(v, name)
+	}
+	if !k.fieldRule() || metadata[name] {
+		return name, nil
+	}
+	switch k.rules.Fields.Field(name, use) {
+	case Visible:
+		return name, nil
+	case Object:
+		if use == Path {
+			return name, nil
+		}
+	case Mixed:
+		return "", refuse(v, name, "the field is visible in some indices of this request only%s", underFieldRule)
+	}
+	return k.rules.Fields.StandIn(), nil
+}
+
+// expand lists the visible fields that a pattern matches.
+func (k *walker) expand(v esjson.Value, pattern string, use Use) ([]string, error) {
+	names, mixed := k.rules.Fields.Expand(pattern, use)
+	if mixed != "" {
+		return nil, refuse(v, pattern, "it matches a field that is visible in some indices of this request only%s", underFieldRule)
+	}
+	return names, nil
+}
+
+func isPattern(name string) bool { return strings.Contains(name, "*") }
+
+// field prints what names one field or several.
+func (k *walker) field(v esjson.Value, key string, as kind) error {
+	switch as {
+	case fieldName, fieldPattern:
+		return k.oneField(v, key, useOf(key))
+	case pathName:
+		return k.oneField(v, key, Path)
+	case fieldNames, fieldList:
+		return k.fieldList(v, key, Match)
+	}
+	return refuse(v, key, "nothing may stand here")
+}
+
+// useOf tells fields of aggregations, sorts and collapse from those of clauses.
+// The rule is the same for both; only a Mixed answer differs.
+func useOf(string) Use { return Match }
+
+func (k *walker) oneField(v esjson.Value, key string, use Use) error {
+	if !v.Is(esjson.String) {
+		return refuse(v, key, "found %s, want the name of a field", v.Kind())
+	}
+	shown, err := k.seen(v, v.String(), use)
+	if err != nil {
+		return err
+	}
+	k.w.Text(shown)
+	return nil
+}
+
+// fieldList prints a list of fields, each of which may be a pattern and carry a
+// boost: ["title^2","body*"]. Under a field rule patterns become names.
+func (k *walker) fieldList(v esjson.Value, key string, use Use) error {
+	if v.Is(esjson.String) && (k.fill != nil || !k.fieldRule()) {
+		return k.listed(v, key, use)
+	}
+	if !v.Is(esjson.Array) && !v.Is(esjson.String) {
+		return refuse(v, key, "found %s, want names of fields", v.Kind())
+	}
+	k.w.BeginArray()
+	if v.Is(esjson.String) {
+		if err := k.listed(v, key, use); err != nil {
+			return err
+		}
+	}
+	for _, e := range v.Elements() {
+		if err := k.listed(e, key, use); err != nil {
+			return err
+		}
+	}
+	k.w.EndArray()
+	return nil
+}
+
+func (k *walker) listed(v esjson.Value, key string, use Use) error {
+	if !v.Is(esjson.String) {
+		return refuse(v, key, "found %s, want the name of a field", v.Kind())
+	}
+	name, boost := v.String(), ""
+	if i := strings.IndexByte(name, '^'); i >= 0 {
+		name, boost = name[:i], name[i:]
+	}
+	if !k.fieldRule() || !isPattern(name) {
+		shown, err := k.seen(v, name, use)
+		if err != nil {
+			return err
+		}
+		k.w.Text(shown + boost)
+		return nil
+	}
+	names, err := k.expand(v, name, use)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		names = []string{k.rules.Fields.StandIn()} // an empty list would mean all fields
+	}
+	for _, n := range names {
+		k.w.Text(n + boost)
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package query
+
+// Parts that several clauses share.
+var (
+	// rewritten: top_terms_N keeps N terms of the dictionary, and whether a visible
+	// one is among them depends on the hidden ones.
+	rewritten = of(rewriting, "rewrite")
+
+	analysed = join(of(scalar, "query", "analyzer", "operator", "minimum_should_match", "lenient", "zero_terms_query",
+		"auto_generate_synonyms_phrase_query"),
+		shape{"cutoff_frequency": {kind: scalar, verdict: verdict{dls: whyStats}}})
+
+	fuzzed = join(of(scalar, "fuzziness", "prefix_length", "fuzzy_transpositions"), of(expansions, "max_expansions"), of(rewriting, "fuzzy_rewrite"))
+
+	// quote_field_suffix makes a quoted text ask for another field than the one named.
+	textOptions = join(of(scalar, "analyzer", "analyze_wildcard", "auto_generate_synonyms_phrase_query", "default_operator", "lenient",
+		"minimum_should_match", "fuzzy_prefix_length", "fuzzy_transpositions"), of(expansions, "fuzzy_max_expansions"),
+		shape{"quote_field_suffix": {kind: scalar, verdict: verdict{fls: "it names other fields by a suffix"}}})
+
+	scoreFunction = shape{
+		"weight":             {kind: scalar},
+		"field_value_factor": {kind: object, keys: join(of(fieldName, "field"), of(scalar, "factor", "modifier", "missing"))},
+		"random_score":       {kind: object, keys: join(of(fieldName, "field"), of(scalar, "seed"))},
+		"script_score":       {kind: object, verdict: both(whyScript), keys: shape{"script": scripted}},
+		"gauss":              decay,
+		"linear":             decay,
+		"exp":                decay,
+	}
+	decay = slot{kind: byField, keys: join(of(rangeText, "origin"), of(scalar, "scale", "offset", "decay"))}
+
+	shapeTest = join(namedBoost, of(inert, "shape"), of(scalar, "relation", "strategy"),
+		shape{"indexed_shape": {verdict: everyone(whyLookup)}})
+
+	// intervalRule is one rule or the object below the field of an intervals clause;
+	// rules nest through the kind rules.
+	intervalRule = shape{
+		"match":    {kind: object, keys: join(intervalText, of(scalar, "query", "max_gaps", "ordered"), intervalFilter)},
+		"prefix":   {kind: object, keys: join(intervalText, of(scalar, "prefix"))},
+		"wildcard": {kind: object, keys: join(intervalText, of(wildcardText, "pattern"), of(expansions, "max_expansions"))},
+		"regexp": {kind: object, keys: join(intervalText, of(regexpText, "pattern"), of(scalar, "flags", "flags_value", "case_insensitive"),
+			of(expansions, "max_expansions"))},
+		"fuzzy":  {kind: object, keys: join(intervalText, of(scalar, "term", "prefix_length", "transpositions", "fuzziness"))},
+		"range":  {kind: object, keys: join(intervalText, of(rangeText, "gt", "gte", "lt", "lte"))},
+		"all_of": {kind: object, keys: join(of(rules, "intervals"), of(scalar, "max_gaps", "ordered", "mode"), intervalFilter)},
+		"any_of": {kind: object, keys: join(of(rules, "intervals"), intervalFilter)},
+	}
+	intervalText   = join(of(scalar, "analyzer"), of(fieldName, "use_field"))
+	intervalFilter = shape{"filter": {kind: object, keys: join(of(rules, "after", "before", "contained_by", "containing", "not_contained_by",
+		"not_containing", "not_overlapping", "overlapping"), shape{"script": scripted})}}
+)

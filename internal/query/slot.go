@@ -1,0 +1,127 @@
+package query
+
+import "maps"
+
+// kind says what may stand at a place of a search.
+type kind uint8
+
+const (
+	closed kind = iota // zero value: nothing may stand here
+
+	// Values that mean nothing but themselves.
+	scalar  // a string, number, boolean or null
+	scalars // a scalar or an array of scalars
+	inert   // any value: shapes, ranges, orders by the name of an aggregation
+
+	// Texts with a syntax of their own; what a rule fills in is escaped for it.
+	wildcardText // * and ?
+	regexpText   // a Lucene regular expression
+	luceneText   // the syntax of query_string, which can name fields
+	simpleText   // the syntax of simple_query_string, which cannot
+	rangeText    // a bound that may be date math
+	scriptCode   // a script: a text, or an object with its text
+
+	// Field names.
+	fieldName    // one field
+	fieldPattern // one field or a pattern (exists)
+	fieldNames   // an array of fields
+	fieldList    // fields with wildcards and ^boosts, a string or an array
+	pathName     // the path of a nested object
+
+	// What holds other parts of a search.
+	queryOne    // one query
+	queryMany   // one query or an array of them
+	queryNamed  // an object of queries by name, or an array of them
+	aggsNamed   // aggregations by name
+	sortList    // string, object or array
+	sourceSpec  // _source
+	fetchFields // docvalue_fields, fields
+	storedList  // stored_fields
+	highlighted // highlight
+	hitShape    // inner_hits: one, see innerHits
+	hitShapes   // inner_hits of collapse: one or an array
+
+	// Structures.
+	object   // an object with the keys of slot.keys
+	objects  // one such object or an array of them
+	named    // an object with free keys, each holding slot.keys
+	byField  // an object with one field as key, each holding slot.keys
+	rules    // an interval rule
+	nameList // source lists of composite: [{name: {type: {...}}}]
+
+	// Values that decide what a restriction permits.
+	off        // under a restriction: nothing but false
+	minCount   // under a document rule: an integer of at least 1
+	expansions // under a document rule: an integer of at least 50
+	rewriting  // under a document rule: no choice of terms from the dictionary
+	onlyNone   // nothing but "_none"
+	termsValue // the value of terms: an array; an object would be a lookup
+)
+
+// verdict has a reason in each column under which a construct is refused. An
+// empty one means that it is answered; how is said by the kind of its parts.
+type verdict struct {
+	dls string // under a document rule
+	fls string // under a field rule
+	all string // for everybody who is not unrestricted
+}
+
+// slot is one place: what may stand there, and for whom.
+type slot struct {
+	kind kind
+	keys shape
+	verdict
+	// emptyOK lets an empty object or array pass a verdict: clients send
+	// "script_fields": {} without meaning anything by it.
+	emptyOK bool
+}
+
+// shape is an object's keys. A key that is not in it is refused.
+type shape map[string]slot
+
+// Why a construct is refused. The texts end in refusals and in the documentation.
+const (
+	whyScript  = "a script can read what the rule hides"
+	whyLookup  = "it reads another document, which is not built yet"
+	whyHidden  = "its content cannot be read before it runs"
+	whyStats   = "it shows statistics that count hidden documents"
+	whyTerms   = "it chooses from terms of hidden documents"
+	whyJoin    = "it joins documents that the rule may hide; joins under a rule are not built yet"
+	whyJoinFLS = "the join field may be hidden; joins under a rule are not built yet"
+	whyIndex   = "it names another index, which is not built yet"
+	whyModel   = "it calls a model or a vector index, which is not built yet"
+	whyPipe    = "it can change the request or the answer after it was checked"
+	whyHandle  = "it is not built yet"
+	whyMadeUp  = "a field made up in the request can change what the rule means"
+	whyText    = "its text shows what the rule hides"
+	whyWhole   = "it takes documents that the query did not choose"
+)
+
+func both(why string) verdict     { return verdict{dls: why, fls: why} }
+func everyone(why string) verdict { return verdict{all: why} }
+
+// join merges shapes; a later key replaces an earlier one.
+func join(shapes ...shape) shape {
+	out := shape{}
+	for _, s := range shapes {
+		maps.Copy(out, s)
+	}
+	return out
+}
+
+// each gives all keys the same slot.
+func each(s slot, keys ...string) shape {
+	out := shape{}
+	for _, k := range keys {
+		out[k] = s
+	}
+	return out
+}
+
+// of gives all keys the same kind.
+func of(k kind, keys ...string) shape { return each(slot{kind: k}, keys...) }
+
+var (
+	scripted   = slot{kind: scriptCode, verdict: both(whyScript)}
+	namedBoost = of(scalar, "boost", "_name")
+)

@@ -1,0 +1,173 @@
+package query
+
+import (
+	"slices"
+	"strings"
+
+	"guard/internal/esjson"
+)
+
+// sourceWish is what _source asks for.
+type sourceWish struct {
+	off                bool
+	includes, excludes []string
+}
+
+// source prints _source, narrowed by the rules' patterns.
+func (k *walker) source(v esjson.Value) error {
+	wish, err := readSource(v)
+	if err != nil {
+		return err
+	}
+	if !k.narrowsSource() || wish.off {
+		k.w.Value(v)
+		return nil
+	}
+	k.printSource(wish)
+	return nil
+}
+
+// addSource prints a _source option where the client gave none, unless there is
+// none to show: with stored fields the cluster leaves it out unless it is listed.
+func (k *walker) addSource(stored esjson.Value) {
+	if !k.narrowsSource() {
+		return
+	}
+	if !stored.Is(esjson.Invalid) && !lists(stored, "_source") {
+		return
+	}
+	k.w.Key("_source")
+	k.printSource(sourceWish{})
+}
+
+func (k *walker) narrowsSource() bool {
+	return k.fieldRule() && len(k.rules.SourceIncludes)+len(k.rules.SourceExcludes) > 0
+}
+
+func lists(v esjson.Value, name string) bool {
+	if v.Is(esjson.String) {
+		return v.String() == name
+	}
+	for _, e := range v.Elements() {
+		if e.Is(esjson.String) && e.String() == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *walker) printSource(wish sourceWish) {
+	includes := wish.includes
+	if rule := k.rules.SourceIncludes; len(rule) > 0 {
+		includes = k.common(includes, rule)
+	}
+	k.w.BeginObject()
+	k.sourceList("includes", includes)
+	k.sourceList("excludes", append(slices.Clip(wish.excludes), k.rules.SourceExcludes...))
+	k.w.EndObject()
+}
+
+func (k *walker) sourceList(key string, patterns []string) {
+	if len(patterns) == 0 {
+		return
+	}
+	k.w.Key(key)
+	k.w.BeginArray()
+	for _, p := range patterns {
+		k.w.Text(p)
+	}
+	k.w.EndArray()
+}
+
+// common returns patterns for what both asked and rule let through. Where two
+// patterns only overlap, the visible fields that asked matches stand for the rest.
+func (k *walker) common(asked, rule []string) []string {
+	if len(asked) == 0 {
+		return rule
+	}
+	var out []string
+	add := func(p string) {
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	for _, a := range asked {
+		if slices.ContainsFunc(rule, func(r string) bool { return covers(r, a) }) {
+			add(a)
+			continue
+		}
+		for _, r := range rule {
+			if covers(a, r) {
+				add(r)
+			}
+		}
+		for _, p := range []string{a, a + ".*"} {
+			names, _ := k.rules.Fields.Expand(p, Fetch)
+			for _, n := range names {
+				add(n)
+			}
+		}
+	}
+	if len(out) == 0 {
+		add(k.rules.Fields.StandIn()) // no list would mean everything
+	}
+	return out
+}
+
+// covers reports whether the include pattern p lets through all that q does. It
+// says no where it is not sure.
+func covers(p, q string) bool {
+	if p == "*" || p == q || !isPattern(p) && strings.HasPrefix(q, p+".") {
+		return true
+	}
+	head, star := strings.CutSuffix(p, "*")
+	return star && !isPattern(head) && strings.HasPrefix(q, head)
+}
+
+// readSource reads the forms of _source.
+func readSource(v esjson.Value) (sourceWish, error) {
+	switch v.Kind() {
+	case esjson.Bool:
+		on, err := v.Bool()
+		return sourceWish{off: !on}, err
+	case esjson.String, esjson.Array:
+		includes, err := readPatterns(v)
+		return sourceWish{includes: includes}, err
+	case esjson.Object:
+		var wish sourceWish
+		for key, m := range v.Members() {
+			patterns, err := readPatterns(m)
+			if err != nil {
+				return wish, err
+			}
+			switch key {
+			case "includes", "include":
+				wish.includes = append(wish.includes, patterns...)
+			case "excludes", "exclude":
+				wish.excludes = append(wish.excludes, patterns...)
+			default:
+				return wish, refuse(m, key, "unknown key")
+			}
+		}
+		return wish, nil
+	default:
+		return sourceWish{}, refuse(v, "_source", "found %s, want a boolean, patterns or an object with them", v.Kind())
+	}
+}
+
+func readPatterns(v esjson.Value) ([]string, error) {
+	if v.Is(esjson.String) {
+		return []string{v.String()}, nil
+	}
+	if !v.Is(esjson.Array) {
+		return nil, refuse(v, "_source", "found %s, want patterns of fields", v.Kind())
+	}
+	out := make([]string, 0, v.Len())
+	for _, e := range v.Elements() {
+		if !e.Is(esjson.String) {
+			return nil, refuse(e, "_source", "found %s, want a pattern of fields", e.Kind())
+		}
+		out = append(out, e.String())
+	}
+	return out, nil
+}

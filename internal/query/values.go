@@ -1,0 +1,184 @@
+package query
+
+import (
+	"strings"
+
+	"guard/internal/esjson"
+)
+
+// value prints a value that means nothing but itself, or a text with a syntax.
+func (k *walker) value(v esjson.Value, key string, as kind) error {
+	switch as {
+	case closed:
+		return refuse(v, key, "nothing may stand here")
+	case scalars:
+		return k.scalars(v, key)
+	case inert:
+		return k.inert(v)
+	case luceneText:
+		return k.lucene(v, key)
+	case scriptCode:
+		return k.script(v, key)
+	default:
+		return k.scalar(v, key, as)
+	}
+}
+
+// scalar prints a string, number, boolean or null.
+func (k *walker) scalar(v esjson.Value, key string, as kind) error {
+	if v.Is(esjson.Object) || v.Is(esjson.Array) {
+		return refuse(v, key, "found %s, want a single value", v.Kind())
+	}
+	if k.fill == nil || !v.Is(esjson.String) {
+		k.w.Value(v)
+		return nil
+	}
+	return k.filled(v, key, as, false)
+}
+
+// scalars prints a scalar or an array of scalars.
+func (k *walker) scalars(v esjson.Value, key string) error {
+	if !v.Is(esjson.Array) {
+		if k.fill != nil && v.Is(esjson.String) {
+			return k.filled(v, key, scalars, true)
+		}
+		return k.scalar(v, key, scalar)
+	}
+	k.w.BeginArray()
+	for _, e := range v.Elements() {
+		if k.fill != nil && e.Is(esjson.String) {
+			if err := k.filled(e, key, scalars, false); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := k.scalar(e, key, scalar); err != nil {
+			return err
+		}
+	}
+	k.w.EndArray()
+	return nil
+}
+
+// inert prints any value token by token.
+func (k *walker) inert(v esjson.Value) error {
+	if k.fill == nil {
+		k.w.Value(v)
+		return nil
+	}
+	switch v.Kind() {
+	case esjson.Object:
+		return k.members(v, "", func(key string, m esjson.Value) error {
+			name, err := k.filledName(m, key)
+			if err != nil {
+				return err
+			}
+			k.w.Key(name)
+			return k.inert(m)
+		})
+	case esjson.Array:
+		k.w.BeginArray()
+		for _, e := range v.Elements() {
+			if err := k.inert(e); err != nil {
+				return err
+			}
+		}
+		k.w.EndArray()
+		return nil
+	}
+	return k.scalar(v, "", scalar)
+}
+
+// lucene prints a text of query_string. Without a colon such a text names no field.
+func (k *walker) lucene(v esjson.Value, key string) error {
+	if !k.fieldRule() || !v.Is(esjson.String) || !strings.Contains(v.String(), ":") {
+		return k.scalar(v, key, luceneText)
+	}
+	if k.rules.Text == nil {
+		return refuse(v, key, "a text that names fields is not built yet%s", underFieldRule)
+	}
+	text, err := k.rules.Text(v.String(), k.rules.Fields)
+	if err != nil {
+		return refuse(v, key, "%v", err)
+	}
+	k.w.Text(text)
+	return nil
+}
+
+// scriptKeys are those of a script object.
+var scriptKeys = join(of(scalar, "source", "inline", "id", "stored", "lang"), of(inert, "params", "options"))
+
+func (k *walker) script(v esjson.Value, key string) error {
+	if v.Is(esjson.String) {
+		return k.scalar(v, key, scriptCode)
+	}
+	return k.members(v, key, func(name string, m esjson.Value) error {
+		if name == "source" || name == "inline" {
+			k.w.Key(name)
+			return k.scalar(m, name, scriptCode)
+		}
+		return k.member(m, name, scriptKeys)
+	})
+}
+
+// limited prints values of which a restriction permits only some.
+func (k *walker) limited(v esjson.Value, key string, as kind) error {
+	switch as {
+	case off:
+		return k.scalar(v, key, scalar) // refused before, where it had to be
+	case minCount:
+		return k.atLeast(v, key, 1, whyTerms)
+	case expansions:
+		return k.atLeast(v, key, leastExpansions, "a small number of "+whyTerms[len("it "):])
+	case rewriting:
+		return k.rewriting(v, key)
+	case termsValue:
+		return k.terms(v, key)
+	case onlyNone:
+		if v.Is(esjson.String) && v.String() == "_none" {
+			return k.scalar(v, key, scalar)
+		}
+		return refuse(v, key, "%s", whyPipe)
+	}
+	return refuse(v, key, "nothing may stand here")
+}
+
+// leastExpansions is the default of clusters. Fewer would make it a question which
+// terms of hidden documents take a place.
+const leastExpansions = 50
+
+// atLeast prints a number, which must be an integer of at least n under a document
+// rule: "0", 0.9 and -0 are spellings of zero that clusters coerce.
+func (k *walker) atLeast(v esjson.Value, key string, n int64, why string) error {
+	if k.docRule() && !k.role {
+		if got, err := v.Int(); err != nil || got < n {
+			return refuse(v, key, "%s, want an integer of at least %d%s", why, n, underDocRule)
+		}
+	}
+	return k.scalar(v, key, scalar)
+}
+
+// rewriting prints a way to rewrite a clause of many terms.
+func (k *walker) rewriting(v esjson.Value, key string) error {
+	if k.docRule() && !k.role {
+		switch v.String() {
+		case "constant_score", "constant_score_boolean", "scoring_boolean", "constant_score_blended":
+		default:
+			return refuse(v, key, "%s%s", whyTerms, underDocRule)
+		}
+	}
+	return k.scalar(v, key, scalar)
+}
+
+// terms prints the values of a terms clause.
+func (k *walker) terms(v esjson.Value, key string) error {
+	switch v.Kind() {
+	case esjson.Object:
+		return refuse(v, "terms lookup", "%s", whyLookup)
+	case esjson.Array:
+		if v.Len() > maxTerms {
+			return refuse(v, key, "%d terms, want at most %d", v.Len(), maxTerms)
+		}
+	}
+	return k.scalars(v, key)
+}

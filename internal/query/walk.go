@@ -1,0 +1,196 @@
+package query
+
+import (
+	"guard/internal/esjson"
+)
+
+// What one search may hold. Clusters end the connection on queries that nest some
+// hundred levels, and refuse more than 65,536 terms.
+const (
+	maxNesting = 64    // clauses and aggregations, one inside the other
+	maxParts   = 8192  // clauses and aggregations in one search
+	maxTerms   = 65536 // values of one terms clause
+)
+
+// walker re-emits one search under its rules. Each method prints one part, or
+// returns why it cannot.
+type walker struct {
+	w      esjson.Writer
+	rules  *Rules
+	fill   Fill // set in a role's own query: what its strings stand for
+	role   bool
+	nested int // clauses and aggregations around this place
+	parts  int // clauses and aggregations so far
+}
+
+func (k *walker) docRule() bool   { return k.rules.Filter != Free }
+func (k *walker) fieldRule() bool { return k.rules.Fields != nil }
+
+// refusal returns the reason that v holds against the rules of this walk.
+func (k *walker) refusal(v verdict) string {
+	switch {
+	case v.all != "":
+		return v.all
+	case k.role:
+		return "" // a role's own query is not bound by the rule that it makes
+	case v.dls != "" && k.docRule():
+		return v.dls + underDocRule
+	case v.fls != "" && k.fieldRule():
+		return v.fls + underFieldRule
+	}
+	return ""
+}
+
+const (
+	underDocRule   = " (under a document rule)"
+	underFieldRule = " (under a field rule)"
+)
+
+// enter counts a clause or an aggregation and how deep it stands.
+func (k *walker) enter(v esjson.Value, construct string) error {
+	k.nested++
+	k.parts++
+	if k.nested > maxNesting {
+		return refuse(v, construct, "it nests deeper than %d clauses and aggregations", maxNesting)
+	}
+	if k.parts > maxParts {
+		return refuse(v, construct, "the search holds more than %d clauses and aggregations", maxParts)
+	}
+	return nil
+}
+
+func (k *walker) leave() { k.nested-- }
+
+// slot prints v, which stands at key, as s wants it.
+func (k *walker) slot(v esjson.Value, key string, s *slot) error {
+	if why := k.refusal(s.verdict); why != "" {
+		if !passes(v, s) {
+			return refuse(v, key, "%s", why)
+		}
+		return k.inert(v)
+	}
+	if s.kind <= scriptCode {
+		return k.value(v, key, s.kind)
+	}
+	if s.kind <= pathName {
+		return k.field(v, key, s.kind)
+	}
+	if s.kind <= hitShapes {
+		return k.part(v, key, s.kind)
+	}
+	if s.kind <= nameList {
+		return k.structure(v, key, s)
+	}
+	return k.limited(v, key, s.kind)
+}
+
+// passes reports whether a value is so empty that the refusal of s does not meet it.
+func passes(v esjson.Value, s *slot) bool {
+	if s.kind == off {
+		on, err := v.Bool()
+		return err == nil && !on
+	}
+	return s.emptyOK && (v.Is(esjson.Object) || v.Is(esjson.Array)) && v.Len() == 0
+}
+
+// structure prints objects and arrays whose keys the tables know.
+func (k *walker) structure(v esjson.Value, key string, s *slot) error {
+	switch s.kind {
+	case object:
+		return k.object(v, key, s.keys)
+	case objects:
+		return k.oneOrMany(v, key, func(e esjson.Value) error { return k.object(e, key, s.keys) })
+	case named:
+		return k.members(v, key, func(name string, m esjson.Value) error {
+			k.w.Key(name)
+			return k.object(m, name, s.keys)
+		})
+	case byField:
+		return k.members(v, key, func(name string, m esjson.Value) error { return k.decayed(m, name, s.keys) })
+	case rules:
+		return k.oneOrMany(v, key, func(e esjson.Value) error { return k.object(e, key, intervalRule) })
+	case nameList:
+		return k.sources(v, key, s.keys)
+	default:
+		return refuse(v, key, "nothing may stand here")
+	}
+}
+
+// object prints an object whose keys are those of sh.
+func (k *walker) object(v esjson.Value, construct string, sh shape) error {
+	return k.members(v, construct, func(key string, m esjson.Value) error { return k.member(m, key, sh) })
+}
+
+// member prints one key of an object and what stands there.
+func (k *walker) member(v esjson.Value, key string, sh shape) error {
+	s, ok := sh[key]
+	if !ok {
+		return refuse(v, key, "unknown key")
+	}
+	if k.role && key == "_name" {
+		return nil // it would show in the answer, and means nothing to a filter
+	}
+	k.w.Key(key)
+	return k.slot(v, key, &s)
+}
+
+// members prints an object by printing each of its members.
+func (k *walker) members(v esjson.Value, construct string, member func(key string, m esjson.Value) error) error {
+	if !v.Is(esjson.Object) {
+		return refuse(v, construct, "found %s, want an object", v.Kind())
+	}
+	k.w.BeginObject()
+	for key, m := range v.Members() {
+		if err := member(key, m); err != nil {
+			return err
+		}
+	}
+	k.w.EndObject()
+	return nil
+}
+
+// oneOrMany prints v, or each element of v if it is an array.
+func (k *walker) oneOrMany(v esjson.Value, construct string, one func(esjson.Value) error) error {
+	if !v.Is(esjson.Array) {
+		return one(v)
+	}
+	k.w.BeginArray()
+	for _, e := range v.Elements() {
+		if e.Is(esjson.Array) {
+			return refuse(e, construct, "found an array in an array")
+		}
+		if err := one(e); err != nil {
+			return err
+		}
+	}
+	k.w.EndArray()
+	return nil
+}
+
+// decayed prints a member of gauss, linear, exp or of missing in matrix_stats: a
+// field with what stands below it, or the one option beside it.
+func (k *walker) decayed(v esjson.Value, name string, sh shape) error {
+	if sh != nil && name == "multi_value_mode" && v.Is(esjson.String) {
+		k.w.Key(name)
+		return k.value(v, name, scalar)
+	}
+	shown, err := k.seen(v, name, Match)
+	if err != nil {
+		return err
+	}
+	k.w.Key(shown)
+	if sh == nil {
+		return k.value(v, name, scalar)
+	}
+	return k.object(v, name, sh)
+}
+
+// sources prints the sources of a composite aggregation.
+func (k *walker) sources(v esjson.Value, construct string, types shape) error {
+	return k.oneOrMany(v, construct, func(e esjson.Value) error {
+		return k.members(e, construct, func(name string, m esjson.Value) error {
+			k.w.Key(name)
+			return k.object(m, name, types)
+		})
+	})
+}

@@ -1,0 +1,59 @@
+package query
+
+import "guard/internal/esjson"
+
+// aggs prints aggregations by name.
+func (k *walker) aggs(v esjson.Value, key string) error {
+	return k.members(v, key, func(name string, m esjson.Value) error {
+		k.w.Key(name)
+		return k.aggregation(m, name)
+	})
+}
+
+// aggregation prints one aggregation: its type, what nests below it, and meta,
+// which the cluster repeats in the answer and does not read.
+func (k *walker) aggregation(v esjson.Value, name string) error {
+	if err := k.enter(v, name); err != nil {
+		return err
+	}
+	defer k.leave()
+	types := 0
+	err := k.members(v, name, func(key string, m esjson.Value) error {
+		switch key {
+		case "aggs", "aggregations":
+			k.w.Key(key)
+			return k.aggs(m, key)
+		case "meta":
+			k.w.Key(key)
+			return k.inert(m)
+		}
+		if types++; types > 1 {
+			return refuse(m, key, "it is a second type of the aggregation %q", quoteLimit(name))
+		}
+		a := aggTable[key]
+		if a == nil {
+			return refuse(m, key, "unknown aggregation")
+		}
+		return k.aggType(m, a)
+	})
+	if err == nil && types == 0 {
+		return refuse(v, name, "the aggregation has no type")
+	}
+	return err
+}
+
+// aggType prints name: v for the type of an aggregation.
+func (k *walker) aggType(v esjson.Value, a *agg) error {
+	if why := k.refusal(a.verdict); why != "" {
+		return refuse(v, a.name, "%s", why)
+	}
+	k.w.Key(a.name)
+	switch {
+	case a.query:
+		return k.query(v)
+	case a.name == "top_hits":
+		return k.hit(v, a.name, a.keys)
+	default:
+		return k.object(v, a.name, a.keys)
+	}
+}

@@ -1,0 +1,269 @@
+package query
+
+import (
+	"guard/internal/esjson"
+)
+
+// query prints one query: an object of one clause.
+func (k *walker) query(v esjson.Value) error {
+	if !v.Is(esjson.Object) || v.Len() != 1 {
+		return refuse(v, "query", "found %s with %d keys, want an object with one clause", v.Kind(), v.Len())
+	}
+	if err := k.enter(v, "query"); err != nil {
+		return err
+	}
+	defer k.leave()
+	for name, m := range v.Members() {
+		c := clauses[name]
+		if c == nil {
+			return refuse(m, name, "unknown query clause")
+		}
+		if err := k.clause(m, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clause prints {name: v}.
+func (k *walker) clause(v esjson.Value, c *clause) error {
+	if why := k.refusal(c.verdict); why != "" {
+		return refuse(v, c.name, "%s", why)
+	}
+	if c.form == fieldTest && k.fieldRule() {
+		return k.exists(v, c)
+	}
+	k.w.BeginObject()
+	k.w.Key(c.name)
+	if err := k.clauseBody(v, c); err != nil {
+		return err
+	}
+	k.w.EndObject()
+	return nil
+}
+
+func (k *walker) clauseBody(v esjson.Value, c *clause) error {
+	switch {
+	case c.form == perField:
+		return k.perField(v, c)
+	case c.form == multi && k.fieldRule():
+		return k.multi(v, c)
+	default:
+		return k.object(v, c.name, c.keys)
+	}
+}
+
+// perField prints the object of a clause that has its field as a key.
+func (k *walker) perField(v esjson.Value, c *clause) error {
+	fields := 0
+	return k.members(v, c.name, func(name string, m esjson.Value) error {
+		container := m.Is(esjson.Object) || m.Is(esjson.Array)
+		if _, option := c.keys[name]; option && !container {
+			return k.member(m, name, c.keys)
+		}
+		if fields++; fields > 1 {
+			return refuse(m, c.name, "it names more than one field")
+		}
+		shown, err := k.seen(m, name, Match)
+		if err != nil {
+			return err
+		}
+		k.w.Key(shown)
+		if m.Is(esjson.Object) && c.value != nil {
+			return k.object(m, name, c.value)
+		}
+		return k.slot(m, c.name, &slot{kind: c.short})
+	})
+}
+
+// exists prints an exists clause under a field rule: a pattern or an object stands
+// for the visible fields below it.
+func (k *walker) exists(v esjson.Value, c *clause) error {
+	field, ok := v.Lookup("field")
+	if !ok || !field.Is(esjson.String) {
+		return refuse(v, c.name, "want the name of a field")
+	}
+	name := field.String()
+	pattern := name
+	if !isPattern(name) {
+		if metadata[name] || k.rules.Fields.Field(name, Match) != Object {
+			return k.printClause(v, c)
+		}
+		pattern = name + ".*"
+	}
+	names, err := k.expand(field, pattern, Match)
+	if err != nil {
+		return err
+	}
+	if err := k.countExpanded(v, c.name, names); err != nil {
+		return err
+	}
+	return k.anyExists(v, names)
+}
+
+func (k *walker) printClause(v esjson.Value, c *clause) error {
+	k.w.BeginObject()
+	k.w.Key(c.name)
+	if err := k.object(v, c.name, c.keys); err != nil {
+		return err
+	}
+	k.w.EndObject()
+	return nil
+}
+
+func (k *walker) countExpanded(v esjson.Value, construct string, names []string) error {
+	if k.parts += len(names); k.parts > maxParts {
+		return refuse(v, construct, "the search holds more than %d clauses and aggregations", maxParts)
+	}
+	return nil
+}
+
+// anyExists prints the options of the exists clause v around a disjunction over
+// names. It scores like exists: a constant.
+func (k *walker) anyExists(v esjson.Value, names []string) error {
+	k.w.BeginObject()
+	k.w.Key("constant_score")
+	err := k.members(v, "exists", func(key string, m esjson.Value) error {
+		if key != "field" {
+			return k.member(m, key, namedBoost)
+		}
+		k.w.Key("filter")
+		k.w.BeginObject()
+		k.w.Key("bool")
+		k.w.BeginObject()
+		k.w.Key("should")
+		k.w.BeginArray()
+		for _, name := range names {
+			k.existsOne(name)
+		}
+		if len(names) == 0 {
+			k.existsOne(k.rules.Fields.StandIn()) // an empty bool would match everything
+		}
+		k.w.EndArray()
+		k.w.EndObject()
+		k.w.EndObject()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	k.w.EndObject()
+	return nil
+}
+
+func (k *walker) existsOne(name string) {
+	k.w.BeginObject()
+	k.w.Key("exists")
+	k.w.BeginObject()
+	k.w.Key("field")
+	k.w.Text(name)
+	k.w.EndObject()
+	k.w.EndObject()
+}
+
+// multi prints a clause over a list of fields under a field rule. No list means
+// all fields to the cluster; here it means all visible ones.
+func (k *walker) multi(v esjson.Value, c *clause) error {
+	list, _ := v.Lookup("fields")
+	if d, ok := v.Lookup("default_field"); ok {
+		list = d // the cluster prefers it
+	}
+	all := !list.Is(esjson.String) && list.Len() == 0 || isAll(list)
+	if !list.Is(esjson.Invalid) && !list.Is(esjson.String) && !list.Is(esjson.Array) && !list.Is(esjson.Null) {
+		return refuse(list, c.name, "found %s, want names of fields", list.Kind())
+	}
+	if !v.Is(esjson.Object) {
+		return refuse(v, c.name, "found %s, want an object", v.Kind())
+	}
+	k.w.BeginObject()
+	k.w.Key("fields")
+	if err := k.multiFields(v, list, all); err != nil {
+		return err
+	}
+	for key, m := range v.Members() {
+		if key == "fields" || key == "default_field" {
+			continue
+		}
+		if err := k.member(m, key, c.keys); err != nil {
+			return err
+		}
+	}
+	// The cluster is lenient by itself when it searches all fields.
+	if _, takes := c.keys["lenient"]; takes && all {
+		if _, given := v.Lookup("lenient"); !given {
+			k.w.Key("lenient")
+			k.w.Bool(true)
+		}
+	}
+	k.w.EndObject()
+	return nil
+}
+
+// isAll reports whether a list of fields is the one pattern of all fields.
+func isAll(list esjson.Value) bool {
+	if list.Is(esjson.Array) && list.Len() == 1 {
+		for _, e := range list.Elements() {
+			list = e
+		}
+	}
+	return list.Is(esjson.String) && list.String() == "*"
+}
+
+func (k *walker) multiFields(v, list esjson.Value, all bool) error {
+	if !all {
+		return k.fieldList(list, "fields", Match)
+	}
+	names, err := k.expand(v, "*", Match)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		names = []string{k.rules.Fields.StandIn()}
+	}
+	k.w.BeginArray()
+	for _, n := range names {
+		k.w.Text(n)
+	}
+	k.w.EndArray()
+	return nil
+}
+
+// part prints what holds queries, aggregations, sorts and the parts of hits.
+func (k *walker) part(v esjson.Value, key string, as kind) error {
+	switch as {
+	case queryOne:
+		return k.query(v)
+	case queryMany:
+		return k.oneOrMany(v, key, k.query)
+	case queryNamed:
+		return k.queryNamed(v, key)
+	case aggsNamed:
+		return k.aggs(v, key)
+	case sortList:
+		return k.oneOrMany(v, key, k.sort)
+	case sourceSpec:
+		return k.source(v)
+	case fetchFields:
+		return k.fetched(v, key)
+	case storedList:
+		return k.stored(v, key)
+	case highlighted:
+		return k.highlight(v)
+	case hitShape, hitShapes:
+		if k.role {
+			return refuse(v, key, "it would show in answers")
+		}
+		return k.oneOrMany(v, key, func(e esjson.Value) error { return k.hit(e, key, innerHits) })
+	}
+	return refuse(v, key, "nothing may stand here")
+}
+
+func (k *walker) queryNamed(v esjson.Value, key string) error {
+	if v.Is(esjson.Array) {
+		return k.oneOrMany(v, key, k.query)
+	}
+	return k.members(v, key, func(name string, m esjson.Value) error {
+		k.w.Key(name)
+		return k.query(m)
+	})
+}
