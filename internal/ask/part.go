@@ -83,6 +83,13 @@ type Resolved struct {
 	Unknown []string
 	// Remote are expressions for other clusters ("cluster:index").
 	Remote []names.Expr
+	// NoMatch are wildcards that nothing on this state matches. Unless no index is
+	// allowed to be found, the cluster answers 404 for them when they are forwarded.
+	NoMatch []names.Expr
+	// Excluded are names that the client took out one by one ("logs-*,-logs-secret").
+	// The cluster answers 404 if one does not exist, so an expression is forwarded as
+	// it stands only if they are granted as well; else 404 and 200 tell whether it does.
+	Excluded []string
 }
 
 // RestrictionID is the canonical hash of a restriction's meaning. The zero value is
