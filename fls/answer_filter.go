@@ -1,0 +1,245 @@
+package fls
+
+import (
+	"fmt"
+
+	"guard/internal/esjson"
+)
+
+// filter is one pass over one answer. It copies in runs: what is kept is only
+// looked at, and what is dropped ends a run. If nothing is dropped the answer is
+// copied as a whole at the end.
+type filter struct {
+	*Answer
+	src, dst []byte
+	copied   int // src[:copied] is in dst or was cut
+	depth    int
+
+	hit hit
+	// path is where the pass stands in a document; under "fields" and its like, where
+	// names are full paths, named is set.
+	path  []byte
+	named bool
+	key   []byte // the last key with escapes, decoded
+	saved []byte // outer paths while inner hits are read
+
+	index     []byte // the last index asked for, and its projection
+	projected *Projection
+}
+
+// hit is what is known of the hit that the pass is in.
+type hit struct {
+	projection *Projection
+	judged     bool // a part was judged by it, and by the nested path: neither may change
+}
+
+// AnswerError says why an answer cannot be shown: it is no JSON, or holds something
+// whose fields are not known. The client gets a 502.
+type AnswerError struct {
+	Offset int
+	Msg    string
+	Err    error // the syntax error, if it is one
+}
+
+func (e *AnswerError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("cannot filter answer: %v", e.Err)
+	}
+	return fmt.Sprintf("cannot filter answer: %s at offset %d", e.Msg, e.Offset)
+}
+
+func (e *AnswerError) Unwrap() error { return e.Err }
+
+func fault(at int, format string, args ...any) error {
+	return &AnswerError{Offset: at, Msg: fmt.Sprintf(format, args...)}
+}
+
+// maxQuoted bounds what an error repeats of an answer.
+const maxQuoted = 64
+
+func quote(b []byte) string {
+	if len(b) > maxQuoted {
+		return fmt.Sprintf("%q...", b[:maxQuoted])
+	}
+	return fmt.Sprintf("%q", b)
+}
+
+// at returns the byte at i, or 0 behind the end.
+func (f *filter) at(i int) byte {
+	if i < len(f.src) {
+		return f.src[i]
+	}
+	return 0
+}
+
+// skip passes over the value at i.
+func (f *filter) skip(i int) (int, error) {
+	end, err := esjson.Skip(f.src, i)
+	if err != nil {
+		return end, &AnswerError{Offset: end, Err: err}
+	}
+	return end, nil
+}
+
+// cut drops src[from:to]. What was copied already is left alone.
+func (f *filter) cut(from, to int) {
+	if from > f.copied {
+		f.dst = append(f.dst, f.src[f.copied:from]...)
+	}
+	f.copied = to
+}
+
+// maxDepth bounds the recursion; esjson has the same limit.
+const maxDepth = 1024
+
+// visit looks at a member or element whose value starts at i. It returns where the
+// value ends, and whether it is kept. key holds until the next call of any visit.
+type visit func(key []byte, i int) (end int, keep bool, err error)
+
+// object passes over the object at i and cuts the members that v does not keep.
+func (f *filter) object(i int, v visit) (end, kept int, err error) {
+	if f.at(i) != '{' {
+		return i, 0, fault(i, "found no object")
+	}
+	return f.container(i, '}', v)
+}
+
+// array passes over the array at i and cuts the elements that v does not keep.
+func (f *filter) array(i int, v visit) (end, kept int, err error) {
+	if f.at(i) != '[' {
+		return i, 0, fault(i, "found no array")
+	}
+	return f.container(i, ']', v)
+}
+
+// container does both: they differ in what stands before a value. A comma goes with
+// the entry behind it, or, before the first kept entry, with the one before it.
+func (f *filter) container(i int, closing byte, v visit) (end, kept int, err error) {
+	if f.depth++; f.depth > maxDepth {
+		return i, 0, &AnswerError{Offset: i, Err: esjson.ErrTooDeep}
+	}
+	i = esjson.SkipSpace(f.src, i+1)
+	if f.at(i) == closing {
+		f.depth--
+		return i + 1, 0, nil
+	}
+	keptEnd := 0
+	for {
+		start := i
+		var key []byte
+		if closing == '}' {
+			if key, i, err = f.readKey(i); err != nil {
+				return i, kept, err
+			}
+		}
+		dstLen, copied := len(f.dst), f.copied
+		end, keep, err := v(key, i)
+		if err != nil {
+			return end, kept, err
+		}
+		next := esjson.SkipSpace(f.src, end)
+		more := f.at(next) == ','
+		if !more && f.at(next) != closing {
+			return next, kept, fault(next, "found no ',' or %q", closing)
+		}
+		i = end
+		if more {
+			i = esjson.SkipSpace(f.src, next+1)
+		}
+		if keep {
+			kept++
+			keptEnd = end
+		} else {
+			f.dst, f.copied = f.dst[:dstLen], copied // what v may have begun to copy
+			f.cutEntry(start, end, i, keptEnd)
+		}
+		if !more {
+			f.depth--
+			return next + 1, kept, nil
+		}
+	}
+}
+
+// cutEntry drops the entry src[start:end] of a container. next is where the next
+// entry starts, or end; keptEnd is where the last kept one ended, or 0.
+func (f *filter) cutEntry(start, end, next, keptEnd int) {
+	if keptEnd > 0 {
+		f.cut(keptEnd, end)
+	} else {
+		f.cut(start, next)
+	}
+}
+
+// readKey reads a key and its colon; i is where the value starts.
+func (f *filter) readKey(start int) (key []byte, i int, err error) {
+	i, escaped, err := esjson.SkipString(f.src, start)
+	if err != nil {
+		return nil, i, &AnswerError{Offset: i, Err: err}
+	}
+	key = f.src[start+1 : i-1]
+	if escaped {
+		f.key = esjson.AppendUnescaped(f.key[:0], f.src[start:i])
+		key = f.key
+	}
+	i = esjson.SkipSpace(f.src, i)
+	if f.at(i) != ':' {
+		return nil, i, fault(i, "found no ':'")
+	}
+	return key, esjson.SkipSpace(f.src, i+1), nil
+}
+
+// text reads the string at i.
+func (f *filter) text(i int) (s []byte, end int, err error) {
+	end, escaped, err := esjson.SkipString(f.src, i)
+	if err != nil {
+		return nil, end, &AnswerError{Offset: end, Err: err}
+	}
+	if escaped {
+		return esjson.AppendUnescaped(nil, f.src[i:end]), end, nil
+	}
+	return f.src[i+1 : end-1], end, nil
+}
+
+// value passes over the value at i as verdict says.
+func (f *filter) value(i int, verdict Verdict) (end int, keep bool, err error) {
+	switch verdict {
+	case Keep, Drop:
+		end, err = f.skip(i)
+		return end, verdict == Keep, err
+	}
+	switch f.at(i) {
+	case '{':
+		end, kept, err := f.members(i)
+		return end, kept > 0 || verdict != Probe, err
+	case '[':
+		empty := f.at(esjson.SkipSpace(f.src, i+1)) == ']'
+		end, kept, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.value(i, verdict) })
+		// An array of nothing but hidden scalars must not show that they are there.
+		return end, kept > 0 || verdict == Inner || verdict == Container && empty, err
+	default:
+		end, err = f.skip(i)
+		return end, verdict == Inner, err
+	}
+}
+
+// members passes over the object at i, which stands at f.path.
+func (f *filter) members(i int) (end, kept int, err error) {
+	base := len(f.path)
+	end, kept, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+		f.path = f.path[:base]
+		if base > 0 {
+			f.path = append(f.path, '.')
+		}
+		f.path = append(f.path, key...)
+		return f.value(i, f.judge())
+	})
+	f.path = f.path[:base]
+	return end, kept, err
+}
+
+func (f *filter) judge() Verdict {
+	if f.named {
+		return f.hit.projection.JudgeName(f.path)
+	}
+	return f.hit.projection.Judge(f.path)
+}

@@ -1,0 +1,258 @@
+package fls
+
+import (
+	"bytes"
+
+	"guard/internal/esjson"
+)
+
+// hitList passes over an array of hits.
+func (f *filter) hitList(i int) (end int, keep bool, err error) {
+	end, _, err = f.array(i, func(_ []byte, i int) (int, bool, error) { return f.oneHit(i, f.hitMember) })
+	return end, true, err
+}
+
+// oneHit passes over a hit or a document with v, which knows nothing of the hit yet.
+func (f *filter) oneHit(i int, v visit) (end int, keep bool, err error) {
+	outer, path := f.hit, len(f.saved)
+	f.saved = append(f.saved, f.path...)
+	f.hit, f.path = hit{projection: f.Default}, f.path[:0]
+	end, _, err = f.object(i, v)
+	f.hit, f.path = outer, append(f.path[:0], f.saved[path:]...)
+	f.saved = f.saved[:path]
+	return end, true, err
+}
+
+// hitMember passes over one member of a hit. The list of keys is closed: what is
+// not known may hold anything, so it is an error.
+func (f *filter) hitMember(key []byte, i int) (end int, keep bool, err error) {
+	switch string(key) {
+	case "_index":
+		return f.hitIndex(i)
+	case "_nested":
+		return f.hitNested(i)
+	case "_source":
+		return f.hitSource(i)
+	case "fields", "highlight", "ignored_field_values":
+		return f.hitNames(i)
+	case "_ignored":
+		return f.hitIgnored(i)
+	case "inner_hits":
+		end, _, err = f.object(i, func(_ []byte, i int) (int, bool, error) { return f.hitsEnvelope(i) })
+		return end, true, err
+	case "_id", "_type", "_score", "_version", "_seq_no", "_primary_term", "_routing", "_parent", "sort",
+		"matched_queries", "_shard", "_node", "_rank", "_size", "_doc_count", "_tier":
+		end, err = f.skip(i)
+		return end, true, err
+	case "_explanation":
+		if f.Explanation {
+			end, err = f.skip(i)
+			return end, true, err
+		}
+	}
+	return i, false, fault(i, "found unknown key %s in a hit", quote(key))
+}
+
+// hitIndex finds the projection of the hit's index. An index that the request was
+// not allowed to reach must not be in the answer at all.
+func (f *filter) hitIndex(i int) (end int, keep bool, err error) {
+	name, end, err := f.text(i)
+	if err != nil {
+		return end, false, err
+	}
+	if f.hit.judged {
+		return i, false, fault(i, "found the index of a hit behind its fields")
+	}
+	if f.projected == nil || !bytes.Equal(name, f.index) {
+		p := f.Visible(name)
+		if p == nil {
+			return i, false, fault(i, "found a hit of index %s, which was not asked for", quote(name))
+		}
+		f.index, f.projected = append(f.index[:0], name...), p
+	}
+	f.hit.projection = f.projected
+	return end, true, nil
+}
+
+// judging returns an error unless it is known whose fields are judged; from here on
+// that cannot change.
+func (f *filter) judging(i int) error {
+	if f.hit.projection == nil {
+		return fault(i, "found fields of a hit before its index")
+	}
+	f.hit.judged = true
+	return nil
+}
+
+// hitNested reads which nested object the hit is, {"field":…,"offset":…,
+// "_nested":{…}}; inner names are relative. Its source starts there.
+func (f *filter) hitNested(i int) (end int, keep bool, err error) {
+	if f.hit.judged {
+		return i, false, fault(i, "found the nested path of a hit behind its fields")
+	}
+	end, err = f.nestedPath(i)
+	return end, true, err
+}
+
+func (f *filter) nestedPath(i int) (end int, err error) {
+	inner := 0
+	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+		switch string(key) {
+		case "field":
+			if inner > 0 {
+				return i, false, fault(i, "found a nested path behind an inner one")
+			}
+			name, end, err := f.text(i)
+			if len(f.path) > 0 {
+				f.path = append(f.path, '.')
+			}
+			f.path = append(f.path, name...)
+			return end, true, err
+		case "offset":
+			end, err := f.skip(i)
+			return end, true, err
+		case "_nested":
+			inner++
+			end, err := f.nestedPath(i)
+			return end, true, err
+		}
+		return i, false, fault(i, "found unknown key %s in a nested path", quote(key))
+	})
+	return end, err
+}
+
+// hitSource passes over a document. The object itself stays, even if empty.
+func (f *filter) hitSource(i int) (end int, keep bool, err error) {
+	if err := f.judging(i); err != nil {
+		return i, false, err
+	}
+	if f.at(i) == 'n' { // null: the index keeps no source
+		end, err = f.skip(i)
+		return end, true, err
+	}
+	if f.hit.projection.everything {
+		end, err = f.skip(i)
+		return end, true, err
+	}
+	end, _, err = f.members(i)
+	return end, true, err
+}
+
+// hitNames passes over an object whose keys are full names of fields.
+func (f *filter) hitNames(i int) (end int, keep bool, err error) {
+	if err := f.judging(i); err != nil {
+		return i, false, err
+	}
+	base := len(f.saved)
+	f.saved = append(f.saved, f.path...)
+	f.path, f.named = f.path[:0], true
+	end, _, err = f.members(i)
+	f.path, f.named = append(f.path[:0], f.saved[base:]...), false
+	f.saved = f.saved[:base]
+	return end, true, err
+}
+
+// hitIgnored passes over the names of fields whose values were malformed.
+func (f *filter) hitIgnored(i int) (end int, keep bool, err error) {
+	if err := f.judging(i); err != nil {
+		return i, false, err
+	}
+	shown := func(_ []byte, i int) (int, bool, error) {
+		name, end, err := f.text(i)
+		return end, err == nil && f.hit.projection.JudgeName(name) != Drop, err
+	}
+	if f.at(i) == '"' {
+		return shown(nil, i)
+	}
+	end, _, err = f.array(i, shown)
+	return end, true, err
+}
+
+// hitsEnvelope passes over {"hits":{"total":…,"max_score":…,"hits":[…]}}.
+func (f *filter) hitsEnvelope(i int) (end int, keep bool, err error) {
+	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+		if string(key) != "hits" {
+			return i, false, fault(i, "found unknown key %s around hits", quote(key))
+		}
+		return f.hits(i)
+	})
+	return end, true, err
+}
+
+// hits passes over {"total":…,"max_score":…,"hits":[…]}.
+func (f *filter) hits(i int) (end int, keep bool, err error) {
+	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+		switch string(key) {
+		case "hits":
+			return f.hitList(i)
+		case "total", "max_score":
+			end, err := f.skip(i)
+			return end, true, err
+		}
+		return i, false, fault(i, "found unknown key %s around hits", quote(key))
+	})
+	return end, true, err
+}
+
+// aggregations passes over results of aggregations: what they count was decided
+// with the request; only top hits hold documents, at any depth, always as an array
+// called "hits". An array of that name which is something else is an error.
+func (f *filter) aggregations(i int) (end int, keep bool, err error) {
+	switch f.at(i) {
+	case '{':
+		end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+			if string(key) == "hits" && f.at(i) == '[' {
+				return f.hitList(i)
+			}
+			return f.aggregations(i)
+		})
+	case '[':
+		end, _, err = f.array(i, func(_ []byte, i int) (int, bool, error) { return f.aggregations(i) })
+	default:
+		end, err = f.skip(i)
+	}
+	return end, true, err
+}
+
+// suggestions passes over {name: [{"text":…,"options":[…]}]}; the options of a
+// completion are hits.
+func (f *filter) suggestions(i int) (end int, keep bool, err error) {
+	option := func(key []byte, i int) (int, bool, error) {
+		switch string(key) {
+		case "text", "score", "freq", "highlighted", "collate_match", "contexts":
+			end, err := f.skip(i)
+			return end, true, err
+		}
+		return f.hitMember(key, i)
+	}
+	entry := func(key []byte, i int) (int, bool, error) {
+		switch string(key) {
+		case "text", "offset", "length":
+			end, err := f.skip(i)
+			return end, true, err
+		case "options":
+			end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.oneHit(i, option) })
+			return end, true, err
+		}
+		return i, false, fault(i, "found unknown key %s in a suggestion", quote(key))
+	}
+	end, _, err = f.object(i, func(_ []byte, i int) (int, bool, error) {
+		end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) {
+			end, _, err := f.object(i, entry)
+			return end, true, err
+		})
+		return end, true, err
+	})
+	return end, true, err
+}
+
+// finish checks that nothing but space is left, and copies what was kept last.
+func (f *filter) finish(end int, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	if i := esjson.SkipSpace(f.src, end); i < len(f.src) {
+		return nil, fault(i, "found data behind the end")
+	}
+	return append(f.dst, f.src[f.copied:]...), nil
+}

@@ -1,0 +1,221 @@
+package fls
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Verdict says what happens to a value in a document, by the path where it stands.
+type Verdict uint8
+
+// The verdicts. The zero value drops.
+const (
+	Drop      Verdict = iota
+	Keep              // with everything below
+	Inner             // scalars stay, what is below is judged by itself
+	Container         // an object around something visible: scalars of its name vanish, the object stays even if empty
+	Probe             // an object that may be around something visible: it vanishes if nothing is
+)
+
+// SourcePattern is one compiled field entry.
+type SourcePattern struct {
+	// Match reports whether the entry names path itself.
+	Match func(path string) bool
+	// Below reports whether the entry could name a path below path. Without it the
+	// answer is taken to be maybe.
+	Below func(path string) bool
+}
+
+// Projection decides which parts of a document are shown. It is immutable but for
+// a bounded memo of its verdicts, and safe for concurrent use. The zero value hides
+// everything.
+//
+// The rules are those of the OpenSearch Security plugin: as soon as there is an
+// exclusion the inclusions count no more; an exclusion drops everything below; an
+// inclusion keeps the objects around it; a rule for a field covers its sub-field
+// "keyword". Where versions differ (a bare object name as inclusion is an empty
+// object in 3.4.0 and the whole object in 2.19.4) an inclusion shows what is below.
+type Projection struct {
+	includes, excludes []SourcePattern
+	everything         bool
+	shows              func(name string) bool
+	source, named      memo
+}
+
+// NewProjection compiles field entries. shows, if given, reports whether a field
+// may be shown that is named by its full path, as in "fields" and "highlight": it
+// knows the aliases, copies and multi-fields that entries alone do not. For an
+// object it is true if something in it may be shown.
+func NewProjection(includes, excludes []SourcePattern, shows func(name string) bool) *Projection {
+	return &Projection{includes: includes, excludes: excludes, shows: shows}
+}
+
+// ShowEverything returns the projection of an index without field rules.
+func ShowEverything() *Projection { return &Projection{everything: true} }
+
+// Judge returns the verdict on the value at path in a document.
+func (p *Projection) Judge(path []byte) Verdict {
+	if p.everything {
+		return Keep
+	}
+	if v, ok := p.source.get(path); ok {
+		return v
+	}
+	v := p.judge(string(path))
+	p.source.put(string(path), v)
+	return v
+}
+
+// JudgeName returns the verdict on the values listed under the field called name.
+func (p *Projection) JudgeName(name []byte) Verdict {
+	if p.everything {
+		return Keep
+	}
+	if v, ok := p.named.get(name); ok {
+		return v
+	}
+	v := p.judgeName(string(name))
+	p.named.put(string(name), v)
+	return v
+}
+
+func (p *Projection) judgeName(name string) Verdict {
+	switch {
+	case IsMetadata(name):
+		return Keep
+	case p.shows != nil && !p.shows(name):
+		return Drop
+	}
+	return p.judge(name)
+}
+
+func (p *Projection) judge(path string) Verdict {
+	plain := withoutEmptySegments(path)
+	if len(p.excludes) > 0 {
+		if excluded(p.excludes, path) || excluded(p.excludes, plain) {
+			return Drop
+		}
+		for _, e := range p.excludes {
+			if e.Below == nil || e.Below(plain) {
+				return Inner
+			}
+		}
+		return Keep
+	}
+	if included(p.includes, plain) {
+		return Keep
+	}
+	verdict := Drop
+	for _, e := range p.includes {
+		switch {
+		case e.Below == nil:
+			verdict = max(verdict, Probe)
+		case e.Below(plain):
+			return Container
+		}
+	}
+	return verdict
+}
+
+// excluded reports whether an entry names path or an object around it. A key with
+// dots names several objects at once.
+func excluded(entries []SourcePattern, path string) bool {
+	return around(path, func(p string) bool {
+		field := strings.TrimSuffix(p, ".keyword")
+		for _, e := range entries {
+			if e.Match(p) || e.Match(field) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func included(entries []SourcePattern, path string) bool {
+	return around(path, func(p string) bool {
+		field := strings.TrimSuffix(p, ".keyword")
+		for _, e := range entries {
+			if e.Match(field) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// around reports whether holds is true of path or of a path that ends at one of its
+// dots.
+func around(path string, holds func(string) bool) bool {
+	for i := 0; i < len(path); i++ {
+		if path[i] == '.' && holds(path[:i]) {
+			return true
+		}
+	}
+	return holds(path)
+}
+
+// withoutEmptySegments makes "a..b", ".a.b" and "a.b." to "a.b": an object that is
+// not indexed may hold such keys, and they must not stand outside every rule.
+func withoutEmptySegments(path string) string {
+	if !strings.HasPrefix(path, ".") && !strings.HasSuffix(path, ".") && !strings.Contains(path, "..") {
+		return path
+	}
+	var kept []string
+	for s := range strings.SplitSeq(path, ".") {
+		if s != "" {
+			kept = append(kept, s)
+		}
+	}
+	return strings.Join(kept, ".")
+}
+
+// maxMemo bounds a memo: documents choose their keys. Verdicts beyond it are found
+// anew each time.
+const maxMemo = 8192
+
+// memo keeps verdicts by path. Reading takes no lock: the map that is read never
+// changes, and is replaced by a larger one after enough misses.
+type memo struct {
+	read atomic.Pointer[map[string]Verdict]
+
+	mu    sync.Mutex // guards fresh
+	fresh map[string]Verdict
+}
+
+func (m *memo) get(path []byte) (Verdict, bool) {
+	known := m.read.Load()
+	if known == nil {
+		return Drop, false
+	}
+	v, ok := (*known)[string(path)]
+	return v, ok
+}
+
+func (m *memo) put(path string, v Verdict) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var known map[string]Verdict
+	if p := m.read.Load(); p != nil {
+		known = *p
+	}
+	if len(known)+len(m.fresh) >= maxMemo {
+		return
+	}
+	if m.fresh == nil {
+		m.fresh = map[string]Verdict{}
+	}
+	m.fresh[path] = v
+	if len(m.fresh) < len(known)/8 { // copy seldom once the map is large
+		return
+	}
+	next := make(map[string]Verdict, len(known)+len(m.fresh))
+	for k, v := range known {
+		next[k] = v
+	}
+	for k, v := range m.fresh {
+		next[k] = v
+	}
+	m.read.Store(&next)
+	m.fresh = nil
+}

@@ -1,0 +1,146 @@
+package fls
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"guard/internal/names"
+)
+
+// Rules is the union of the field entries that all roles of a principal hold for
+// some index: globs and /regex/ over full dotted names, '~' or '!' in front of an
+// exclusion. As soon as there is one exclusion the inclusions count no more
+// (measured on OpenSearch Security 2.19.4 and 3.4.0). The zero value shows nothing.
+type Rules struct {
+	includes, excludes names.Patterns
+	entries            []string // as written, sorted, without repeats
+}
+
+// Compile reads the entries of one restriction.
+func Compile(entries []string) (Rules, error) {
+	var in, out []names.Pattern
+	for _, e := range entries {
+		text, exclusion := cutExclusion(e)
+		if strings.TrimSpace(text) == "" {
+			return Rules{}, fmt.Errorf("cannot use field entry %q: %w", e, errNothing)
+		}
+		p, err := names.ParsePattern(text)
+		if err != nil {
+			return Rules{}, fmt.Errorf("cannot use field entry %q: %w", e, err)
+		}
+		if exclusion {
+			out = append(out, p)
+		} else {
+			in = append(in, p)
+		}
+	}
+	sorted := slices.Compact(slices.Sorted(slices.Values(entries)))
+	return Rules{includes: names.NewPatterns(in...), excludes: names.NewPatterns(out...), entries: sorted}, nil
+}
+
+var errNothing = errors.New("it names nothing; want a field name or a pattern")
+
+func cutExclusion(entry string) (text string, exclusion bool) {
+	if strings.HasPrefix(entry, "~") || strings.HasPrefix(entry, "!") {
+		return entry[1:], true
+	}
+	return entry, false
+}
+
+// excluding reports whether what is not named is shown.
+func (r Rules) excluding() bool { return len(r.excludes.List()) > 0 }
+
+// All reports whether r hides nothing.
+func (r Rules) All() bool { return !r.excluding() && r.includes.IsAll() }
+
+// Shows reports whether a field of this full dotted name may be seen, by its name
+// alone: what else carries its value is the mapping's to say. Objects around a
+// field decide as well; an entry for a field covers its sub-field "keyword".
+func (r Rules) Shows(path string) bool {
+	if IsMetadata(path) {
+		return true
+	}
+	field := strings.TrimSuffix(path, ".keyword")
+	if r.excluding() {
+		return !matchesAround(r.excludes, path) && !matchesAround(r.excludes, field)
+	}
+	return matchesAround(r.includes, field)
+}
+
+// matchesAround reports whether ps match path or an object around it.
+func matchesAround(ps names.Patterns, path string) bool {
+	for i := 0; i < len(path); i++ {
+		if path[i] == '.' && ps.Match(path[:i]) {
+			return true
+		}
+	}
+	return ps.Match(path)
+}
+
+// showsAllBelow reports whether every path that can exist below path is shown. It
+// errs towards no.
+func (r Rules) showsAllBelow(path string) bool {
+	if !r.Shows(path) {
+		return false
+	}
+	if !r.excluding() {
+		return true // an inclusion covers everything below what it names
+	}
+	for _, p := range r.excludes.List() {
+		if mayMatchBelow(p, path+".") {
+			return false
+		}
+	}
+	return true
+}
+
+// mayMatchBelow reports whether p could match a name that starts with prefix. It
+// looks only at the text before the first wildcard, which errs towards yes.
+func mayMatchBelow(p names.Pattern, prefix string) bool {
+	if p.IsRegex() {
+		return true
+	}
+	text := p.String()
+	if i := strings.IndexAny(text, "*?"); i >= 0 {
+		text = text[:i]
+		return strings.HasPrefix(text, prefix) || strings.HasPrefix(prefix, text)
+	}
+	return strings.HasPrefix(text, prefix)
+}
+
+// sourcePatterns returns the entries as patterns for the _source option of a
+// request, as far as the clusters understand them: '*' is their only wildcard. The
+// answer filter does not depend on them.
+func (r Rules) requestPatterns() (includes, excludes []string) {
+	for _, e := range r.entries {
+		text, exclusion := cutExclusion(e)
+		simple := !strings.ContainsRune(text, '?') && !strings.HasPrefix(text, "/")
+		switch {
+		case exclusion && simple:
+			excludes = append(excludes, text)
+		case !exclusion && !simple:
+			return nil, nil // a list of inclusions with a gap would lose fields
+		case !exclusion:
+			includes = append(includes, text)
+		}
+	}
+	if r.excluding() {
+		return nil, excludes
+	}
+	return includes, nil
+}
+
+// metadata are the fields that every mapper service has; they are always visible.
+// Source: MapperService of OpenSearch and Elasticsearch, and the list that the
+// OpenSearch Security plugin exempts.
+var metadata = map[string]bool{
+	"_id": true, "_index": true, "_routing": true, "_source": true, "_seq_no": true, "_primary_term": true,
+	"_version": true, "_type": true, "_field_names": true, "_ignored": true, "_nested_path": true,
+	"_doc_count": true, "_tier": true, "_timestamp": true, "_ttl": true, "_size": true, "_data_stream_timestamp": true,
+	"_score": true, "_doc": true, "_shard_doc": true, "_geo_distance": true, "_parent": true, "_uid": true,
+}
+
+// IsMetadata reports whether path is a metadata field.
+func IsMetadata(path string) bool { return metadata[path] }

@@ -1,0 +1,233 @@
+package fls
+
+import (
+	"slices"
+	"strconv"
+
+	"guard/internal/mapping"
+	"guard/internal/query"
+)
+
+// View is what Rules show of one mapping. It is computed once per pair of them and
+// immutable.
+type View struct {
+	rules Rules
+	m     *mapping.Mapping
+	// hidden are paths that the names alone would show and the mapping does not:
+	// copies, aliases and scripted fields that carry the value of a hidden field.
+	hidden     map[string]bool
+	projection *Projection
+}
+
+// NewView derives what rules show of m.
+func NewView(rules Rules, m *mapping.Mapping) *View {
+	v := &View{rules: rules, m: m, hidden: map[string]bool{}}
+	for f := range m.All() {
+		if !isContainer(f) && rules.Shows(f.Path) && !v.carriesOnlyShown(f) {
+			v.hidden[f.Path] = true
+		}
+	}
+	v.projection = ProjectionOf(v)
+	return v
+}
+
+// isContainer reports whether f only holds other fields.
+func isContainer(f mapping.Field) bool {
+	return (f.Kind == mapping.Object || f.Kind == mapping.Nested) && !f.Opaque
+}
+
+// carriesOnlyShown reports whether everything that can be read by naming f is shown.
+func (v *View) carriesOnlyShown(f mapping.Field) bool {
+	sources, any := v.m.Carries(f.Path)
+	if any && !v.rules.All() {
+		return false
+	}
+	for _, s := range sources {
+		if s != f.Path && !v.rules.Shows(s) {
+			return false
+		}
+	}
+	// One value of an opaque field stands for all of its keys.
+	return !f.Opaque || v.rules.showsAllBelow(f.Path)
+}
+
+// state is how one mapping sees a name.
+type state uint8
+
+const (
+	unmapped state = iota
+	hidden
+	visible
+	container // an object with something visible below
+)
+
+func (v *View) state(name string) state {
+	f, ok := v.m.Lookup(name)
+	switch {
+	case !ok:
+		return unmapped
+	case isContainer(f):
+		if v.anyBelow(f.Path) {
+			return container
+		}
+		return hidden
+	case f.SubKey != "":
+		if v.rules.Shows(name) {
+			return visible
+		}
+		return hidden
+	case v.rules.Shows(f.Path) && !v.hidden[f.Path]:
+		return visible
+	default:
+		return hidden
+	}
+}
+
+func (v *View) anyBelow(path string) bool {
+	for f := range v.m.Below(path) {
+		if !isContainer(f) && v.shows(f) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *View) shows(f mapping.Field) bool { return v.rules.Shows(f.Path) && !v.hidden[f.Path] }
+
+// Shows reports whether the field called name may be seen in an index of this
+// mapping: what answers are filtered by. Objects are shown if something in them is.
+func (v *View) Shows(name string) bool {
+	if IsMetadata(name) {
+		return true
+	}
+	switch v.state(name) {
+	case visible, container:
+		return true
+	case unmapped:
+		return v.rules.Shows(name)
+	default:
+		return false
+	}
+}
+
+// Projection returns what answers are filtered by: the same rules, once more.
+func (v *View) Projection() *Projection { return v.projection }
+
+// Views are the views of all indices of one search; they answer what the walker
+// asks. An index whose fields are not restricted takes part with a view that shows
+// everything.
+type Views struct {
+	list    []*View
+	standIn string
+}
+
+var _ query.Fields = (*Views)(nil)
+
+// NewViews combines the views of a request. list must not be empty.
+func NewViews(list []*View) *Views {
+	vs := &Views{list: list}
+	for n := 0; ; n++ {
+		vs.standIn = "guard-no-such-field"
+		if n > 0 {
+			vs.standIn += "-" + strconv.Itoa(n)
+		}
+		if !slices.ContainsFunc(list, func(v *View) bool { _, taken := v.m.Lookup(vs.standIn); return taken }) {
+			return vs
+		}
+	}
+}
+
+// StandIn returns a name that no mapping of the request has.
+func (vs *Views) StandIn() string { return vs.standIn }
+
+// Field tells how name is seen over all indices: a field that an index lacks does
+// not make it mixed, one that an index hides does. Options that only fetch may be
+// mixed, because the answer is filtered index by index.
+func (vs *Views) Field(name string, use query.Use) query.Sight {
+	var seen [container + 1]bool
+	for _, v := range vs.list {
+		seen[v.state(name)] = true
+	}
+	switch {
+	case !seen[visible] && !seen[container]:
+		return query.Absent
+	case seen[hidden] && use != query.Fetch:
+		return query.Mixed
+	case seen[container] && use == query.Path:
+		return query.Visible
+	case seen[container]:
+		return query.Object
+	default:
+		return query.Visible
+	}
+}
+
+// Expand lists the visible leaf fields that match pattern in any index.
+func (vs *Views) Expand(pattern string, use query.Use) (fields []string, mixed string) {
+	found := map[string]bool{}
+	for _, v := range vs.list {
+		for f := range v.m.Expand(pattern) {
+			if f.SubKey == "" && !isContainer(f) && takes(use, f) && v.shows(f) {
+				found[f.Path] = true
+			}
+		}
+	}
+	for name := range found {
+		if vs.Field(name, use) == query.Mixed && (mixed == "" || name < mixed) {
+			mixed = name
+		}
+		fields = append(fields, name)
+	}
+	slices.Sort(fields)
+	return fields, mixed
+}
+
+// Types that a pattern of field names expands to. Source: QueryParserHelper and
+// HighlightPhase of OpenSearch 2 and 3 and Elasticsearch 7.10.
+var (
+	textTypes   = []string{"text", "keyword", "match_only_text", "constant_keyword", "wildcard", "annotated_text"}
+	searchTypes = append([]string{
+		"date", "date_nanos", "ip", "byte", "short", "integer", "long", "float", "half_float", "double",
+		"scaled_float", "unsigned_long", "version",
+	}, textTypes...)
+)
+
+// takes reports whether the clusters expand a pattern to f for this use.
+func takes(use query.Use, f mapping.Field) bool {
+	t := f.Type
+	if f.Kind == mapping.Alias {
+		return true // its target's type is not known here; it is no leak to name it
+	}
+	switch use {
+	case query.Match:
+		return slices.Contains(searchTypes, t)
+	case query.Highlight:
+		return slices.Contains(textTypes, t)
+	default:
+		return true
+	}
+}
+
+// SourcePatterns returns what to add to the _source option of the request: only
+// where all indices share their rules, else the answer filter decides alone.
+func (vs *Views) SourcePatterns() (includes, excludes []string) {
+	first := vs.list[0].rules.entries
+	for _, v := range vs.list[1:] {
+		if !slices.Equal(first, v.rules.entries) {
+			return nil, nil
+		}
+	}
+	if vs.list[0].rules.All() {
+		return nil, nil
+	}
+	return vs.list[0].rules.requestPatterns()
+}
+
+// Everything is the rule that hides nothing.
+func Everything() Rules {
+	r, err := Compile([]string{"*"})
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return r
+}

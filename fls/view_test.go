@@ -1,0 +1,186 @@
+package fls
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"guard/internal/esjson"
+	"guard/internal/mapping"
+	"guard/internal/query"
+)
+
+// staff is a mapping with every way to show a value twice.
+const staff = `{"properties":{
+  "name":{"type":"text","fields":{"keyword":{"type":"keyword"},"raw":{"type":"keyword"}}},
+  "dept":{"type":"keyword"},
+  "ssn":{"type":"keyword","copy_to":"folded"},
+  "folded":{"type":"text"},
+  "sid":{"type":"alias","path":"ssn"},
+  "depart":{"type":"alias","path":"dept"},
+  "age":{"type":"integer"},
+  "person":{"properties":{"nick":{"type":"keyword"},"passport":{"type":"keyword"}}},
+  "deps":{"type":"nested","properties":{"dname":{"type":"keyword"},"ssn":{"type":"keyword"}}},
+  "attrs":{"type":"flat_object"}}}`
+
+func parseMapping(t *testing.T, text string) *mapping.Mapping {
+	t.Helper()
+	var tape esjson.Tape
+	v, err := esjson.Parse(&tape, []byte(text), esjson.RequestLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mapping.Parse(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func mustCompile(t *testing.T, entries ...string) Rules {
+	t.Helper()
+	r, err := Compile(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRulesShows(t *testing.T) {
+	f := func(path string, want bool, entries ...string) {
+		t.Helper()
+		if got := mustCompile(t, entries...).Shows(path); got != want {
+			t.Errorf("%v shows %q: %v; want %v", entries, path, got, want)
+		}
+	}
+	f("name", true, "name")
+	f("name.keyword", true, "name")
+	f("name.keyword", false, "~name")
+	f("dept", false, "name")
+	f("dept", true, "~name")
+	f("dept", false, "~name", "name", "~dept")
+	f("dept", true, "name", "~ssn") // an exclusion switches inclusions off
+	f("person.nick", true, "person")
+	f("person.nick", false, "~person")
+	f("person.nick", true, "person.*")
+	f("person", false, "person.*")
+	f("person.a.b", true, "person.*")
+	f("_id", true, "name")
+	f("_id", true, "~*")
+	f("anything", false, "~*")
+	f("s1", true, "s?")
+	f("ssn", false, "!ssn")
+	f("x.ssn", false, `~/.*ssn/`)
+	f("anything", false) // no entry at all shows nothing
+}
+
+func TestCompileRefuses(t *testing.T) {
+	f := func(entry, want string) {
+		t.Helper()
+		_, err := Compile([]string{"name", entry})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Compile(%q): error %v; want %q in it", entry, err, want)
+		}
+	}
+	f("~", "it names nothing")
+	f("!", "it names nothing")
+	f("", "it names nothing")
+	f("  ", "it names nothing")
+	f("~/[/", "cannot parse pattern")
+}
+
+func TestViewField(t *testing.T) {
+	m := parseMapping(t, staff)
+	f := func(name string, use query.Use, want query.Sight, entries ...string) {
+		t.Helper()
+		vs := NewViews([]*View{NewView(mustCompile(t, entries...), m)})
+		if got := vs.Field(name, use); got != want {
+			t.Errorf("%v: field %q is seen as %d; want %d", entries, name, got, want)
+		}
+	}
+	f("ssn", query.Match, query.Absent, "~ssn")
+	f("sid", query.Match, query.Absent, "~ssn")    // an alias of it
+	f("folded", query.Match, query.Absent, "~ssn") // a copy of it
+	f("dept", query.Match, query.Visible, "~ssn")
+	f("depart", query.Match, query.Visible, "~ssn")
+	f("depart", query.Match, query.Absent, "dept") // the alias is no listed name
+	f("name.raw", query.Match, query.Visible, "name")
+	f("name.raw", query.Match, query.Absent, "~name")
+	f("name", query.Match, query.Visible, "~name.raw")
+	f("name.raw", query.Match, query.Absent, "~name.raw")
+	f("nosuch", query.Match, query.Absent, "~ssn") // unmapped
+	f("person", query.Match, query.Object, "~person.passport")
+	f("person", query.Match, query.Absent, "~person")
+	f("person.passport", query.Match, query.Absent, "~person.passport")
+	f("deps", query.Path, query.Visible, "~deps.ssn")
+	f("deps", query.Path, query.Absent, "name")
+	f("attrs", query.Match, query.Absent, "~attrs.token") // its value stands for all keys
+	f("attrs.token", query.Match, query.Absent, "~attrs.token")
+	f("attrs.open", query.Match, query.Visible, "~attrs.token")
+	f("attrs", query.Match, query.Visible, "~ssn")
+	f("attrs", query.Match, query.Absent, "~/.*token/") // a regex may reach below
+	f("attrs", query.Match, query.Absent, "attrs.open")
+}
+
+func TestViewsOverSeveralIndices(t *testing.T) {
+	free := NewView(Everything(), parseMapping(t, staff))
+	bound := NewView(mustCompile(t, "~ssn"), parseMapping(t, staff))
+	other := NewView(Everything(), parseMapping(t, `{"properties":{"host":{"type":"keyword"}}}`))
+	f := func(name string, use query.Use, want query.Sight, views ...*View) {
+		t.Helper()
+		if got := NewViews(views).Field(name, use); got != want {
+			t.Errorf("field %q is seen as %d; want %d", name, got, want)
+		}
+	}
+	f("ssn", query.Match, query.Mixed, free, bound)
+	f("ssn", query.Fetch, query.Visible, free, bound) // the answer is filtered by index
+	f("ssn", query.Rank, query.Visible, free, other)  // lacking is not hiding
+	f("ssn", query.Rank, query.Absent, bound, other)
+	f("host", query.Match, query.Visible, bound, other)
+	f("person", query.Match, query.Object, free, other)
+}
+
+func TestViewsExpand(t *testing.T) {
+	m := parseMapping(t, staff)
+	f := func(pattern string, use query.Use, entries []string, want ...string) {
+		t.Helper()
+		got, mixed := NewViews([]*View{NewView(mustCompile(t, entries...), m)}).Expand(pattern, use)
+		if diff := cmp.Diff(want, got); diff != "" || mixed != "" {
+			t.Errorf("%v: %q expands with mixed %q and diff (-want +got):\n%s", entries, pattern, mixed, diff)
+		}
+	}
+	f("*", query.Match, []string{"~ssn", "~attrs"}, "age", "depart", "deps.dname", "deps.ssn", "dept", "name", "name.keyword", "name.raw", "person.nick", "person.passport")
+	f("s*", query.Match, []string{"~ssn"})
+	f("person.*", query.Fetch, []string{"~person.passport"}, "person.nick")
+	f("*", query.Highlight, []string{"name", "age"}, "name", "name.keyword", "name.raw")
+
+	free, bound := NewView(Everything(), m), NewView(mustCompile(t, "~ssn"), m)
+	if _, mixed := NewViews([]*View{free, bound}).Expand("*", query.Match); mixed != "folded" {
+		t.Errorf("mixed field is %q; want the first one, folded", mixed)
+	}
+}
+
+func TestSourcePatterns(t *testing.T) {
+	m := parseMapping(t, staff)
+	f := func(entries, includes, excludes []string) {
+		t.Helper()
+		in, out := NewViews([]*View{NewView(mustCompile(t, entries...), m)}).SourcePatterns()
+		if !slices.Equal(in, includes) || !slices.Equal(out, excludes) {
+			t.Errorf("%v: includes %v, excludes %v; want %v, %v", entries, in, out, includes, excludes)
+		}
+	}
+	f([]string{"name", "person.*"}, []string{"name", "person.*"}, nil)
+	f([]string{"name", "~ssn", "~p?"}, nil, []string{"ssn"}) // '?' is no wildcard for the cluster
+	f([]string{"name", "/d.*/"}, nil, nil)
+	f([]string{"*"}, nil, nil)
+}
+
+// TestStandInIsNoField holds law 7: what replaces a hidden name must not exist.
+func TestStandInIsNoField(t *testing.T) {
+	m := parseMapping(t, `{"properties":{"guard-no-such-field":{"type":"keyword"}}}`)
+	if got := NewViews([]*View{NewView(Everything(), m)}).StandIn(); got != "guard-no-such-field-1" {
+		t.Errorf("stand-in %q; want guard-no-such-field-1", got)
+	}
+}
