@@ -1,0 +1,264 @@
+package authn
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+)
+
+// VerifierOptions bound what the checking of passwords may cost. All but CacheTTL
+// must be positive.
+type VerifierOptions struct {
+	Concurrency int           // hashes at a time
+	Queue       int           // checks that may wait for their turn; more get ErrBusy
+	CacheTTL    time.Duration // how long a right password is remembered; 0: not at all
+	CacheSize   int           // passwords remembered
+
+	Now func() time.Time // nil: time.Now
+}
+
+// Verifier checks passwords against stored hashes. It lives as long as the process,
+// so that a new policy neither doubles the hashes at work nor forgets all logins:
+// what it remembers is bound to the stored hash, and a changed one is not found.
+//
+// It remembers right passwords only, as HMAC-SHA256 under a key of this process:
+// no password can be got from it, and a failed login is hashed each time.
+type Verifier struct {
+	ttl   time.Duration
+	now   func() time.Time
+	known *lru.Cache[fingerprint, time.Time] // until when; nil: nothing is remembered
+
+	slots   chan struct{} // one for each hash at work
+	queue   int64
+	waiting atomic.Int64
+	prints  sync.Pool // of *printer
+
+	mu      sync.Mutex // guards running
+	running map[fingerprint]*check
+
+	// matches is stored.matches; tests count its calls.
+	matches func(*stored, []byte) bool
+
+	hits, hashes, busy atomic.Uint64
+}
+
+// Stats are counts since the process started.
+type Stats struct {
+	CacheHits uint64 // passwords that were remembered
+	Hashes    uint64 // hashes computed, decoys among them
+	Busy      uint64 // checks refused with ErrBusy
+}
+
+// fingerprint stands for a password of an account with one stored hash.
+type fingerprint [sha256.Size]byte
+
+// NewVerifier returns a verifier with a key of its own.
+func NewVerifier(o VerifierOptions) (*Verifier, error) {
+	if o.Concurrency < 1 || o.Queue < 1 || o.CacheTTL < 0 || o.CacheSize < 1 {
+		return nil, fmt.Errorf("cannot check passwords with %d hashes at a time, %d waiting, cache of %d for %v; want positive numbers",
+			o.Concurrency, o.Queue, o.CacheSize, o.CacheTTL)
+	}
+	v := &Verifier{
+		ttl:     o.CacheTTL,
+		now:     o.Now,
+		slots:   make(chan struct{}, o.Concurrency),
+		queue:   int64(o.Queue),
+		running: map[fingerprint]*check{},
+		matches: (*stored).matches,
+	}
+	if v.now == nil {
+		v.now = time.Now
+	}
+	if o.CacheTTL > 0 {
+		known, err := lru.New[fingerprint, time.Time](o.CacheSize)
+		if err != nil {
+			return nil, fmt.Errorf("cannot make the cache of logins: %w", err)
+		}
+		v.known = known
+	}
+	key := make([]byte, sha256.Size)
+	_, _ = rand.Read(key) // never fails
+	v.prints.New = func() any { return &printer{mac: hmac.New(sha256.New, key)} }
+	return v, nil
+}
+
+// Stats returns the counts so far.
+func (v *Verifier) Stats() Stats {
+	return Stats{CacheHits: v.hits.Load(), Hashes: v.hashes.Load(), Busy: v.busy.Load()}
+}
+
+// attempt is a password that somebody says belongs to an account. For an account
+// that does not exist, or must not log in, hash is nil.
+type attempt struct {
+	domain   string
+	name     []byte
+	password []byte
+	hash     *stored
+	hashText string
+	decoys   []stored // one of each class in the account's domain
+}
+
+// verify returns nil if the password is right, ErrRejected if it is wrong, ErrBusy,
+// or the error of ctx.
+func (v *Verifier) verify(ctx context.Context, a attempt) error {
+	print := v.fingerprint(a)
+	if v.remembers(print) {
+		v.hits.Add(1)
+		return nil
+	}
+	right, err := v.once(ctx, print, a)
+	if err != nil {
+		return err
+	}
+	if !right {
+		return ErrRejected
+	}
+	return nil
+}
+
+func (v *Verifier) remembers(print fingerprint) bool {
+	if v.known == nil {
+		return false
+	}
+	until, ok := v.known.Get(print)
+	return ok && v.now().Before(until)
+}
+
+// check is a password that is being checked: who sends the same meanwhile waits
+// for its result, so that a client with many connections costs one hash.
+type check struct {
+	done  chan struct{} // closed when the fields below are set
+	right bool
+	err   error
+}
+
+func (v *Verifier) once(ctx context.Context, print fingerprint, a attempt) (bool, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		v.mu.Lock()
+		c, joined := v.running[print]
+		if !joined {
+			c = &check{done: make(chan struct{})}
+			v.running[print] = c
+		}
+		v.mu.Unlock()
+		if !joined {
+			v.lead(ctx, c, print, a)
+			return c.right, c.err
+		}
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+		if !errors.Is(c.err, context.Canceled) && !errors.Is(c.err, context.DeadlineExceeded) {
+			return c.right, c.err
+		}
+		// The leader's client went away before it had its turn: the next one leads.
+	}
+}
+
+// lead runs the check, and ends it for those who wait even if it panics.
+func (v *Verifier) lead(ctx context.Context, c *check, print fingerprint, a attempt) {
+	c.err = ErrRejected // of a panic
+	defer func() {
+		v.mu.Lock()
+		delete(v.running, print)
+		v.mu.Unlock()
+		close(c.done)
+	}()
+	c.right, c.err = v.hashInTurn(ctx, a)
+	if c.right && v.known != nil {
+		v.known.Add(print, v.now().Add(v.ttl))
+	}
+}
+
+func (v *Verifier) hashInTurn(ctx context.Context, a attempt) (bool, error) {
+	if err := v.acquire(ctx); err != nil {
+		return false, err
+	}
+	defer func() { <-v.slots }()
+	return v.hash(a), nil
+}
+
+// acquire waits for a slot.
+func (v *Verifier) acquire(ctx context.Context) error {
+	select {
+	case v.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	if v.waiting.Add(1) > v.queue {
+		v.waiting.Add(-1)
+		v.busy.Add(1)
+		return ErrBusy
+	}
+	defer v.waiting.Add(-1)
+	select {
+	case v.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// hash reports whether the password is right. A wrong one costs one hash of each
+// class that the domain stores, and so does an unknown name: neither the sum nor a
+// cheaper hash of some account tells whether a name exists.
+func (v *Verifier) hash(a attempt) bool {
+	if a.hash != nil && v.match(a.hash, a.password) {
+		return true
+	}
+	for i := range a.decoys {
+		if a.hash == nil || a.decoys[i].class != a.hash.class {
+			v.match(&a.decoys[i], a.password)
+		}
+	}
+	return false
+}
+
+func (v *Verifier) match(s *stored, password []byte) bool {
+	v.hashes.Add(1)
+	return v.matches(s, password)
+}
+
+// printer makes fingerprints; it is reused, since a keyed hash is dear to set up.
+type printer struct {
+	mac hash.Hash
+	buf []byte
+}
+
+// fingerprint binds the password to its domain, name and stored hash. Each part is
+// written after its length, so that no two attempts are the same bytes.
+func (v *Verifier) fingerprint(a attempt) (print fingerprint) {
+	p := v.prints.Get().(*printer)
+	p.buf = appendPart(p.buf[:0], a.domain)
+	p.buf = appendPart(p.buf, a.hashText)
+	p.buf = appendPart(p.buf, a.name)
+	p.buf = appendPart(p.buf, a.password)
+	p.mac.Reset()
+	p.mac.Write(p.buf)
+	clear(p.buf) // holds the password
+	p.buf = p.mac.Sum(p.buf[:0])
+	copy(print[:], p.buf)
+	clear(p.buf)
+	v.prints.Put(p)
+	return print
+}
+
+func appendPart[T string | []byte](dst []byte, part T) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(part)))
+	return append(dst, part...)
+}
