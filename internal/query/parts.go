@@ -35,7 +35,7 @@ var (
 	// rules nest through the kind rules.
 	intervalRule = shape{
 		"match":    {kind: object, keys: join(intervalText, of(scalar, "query", "max_gaps", "ordered"), intervalFilter)},
-		"prefix":   {kind: object, keys: join(intervalText, of(scalar, "prefix"))},
+		"prefix":   {kind: object, keys: join(intervalText, of(prefixText, "prefix"))},
 		"wildcard": {kind: object, keys: join(intervalText, of(wildcardText, "pattern"), of(expansions, "max_expansions"))},
 		"regexp": {kind: object, keys: join(intervalText, of(regexpText, "pattern"), of(scalar, "flags", "flags_value", "case_insensitive"),
 			of(expansions, "max_expansions"))},

@@ -12,6 +12,7 @@ type Syntax uint8
 const (
 	Literal     Syntax = iota // a value
 	Bound                     // a bound of a range, which can be date math
+	Prefix                    // prefix
 	Wildcard                  // wildcard
 	Regexp                    // regexp
 	QueryString               // query_string
@@ -58,7 +59,7 @@ func ValidateRoleQuery(text []byte) ([]byte, error) {
 }
 
 var syntaxOf = map[kind]Syntax{
-	scalar: Literal, scalars: Literal, rangeText: Bound, wildcardText: Wildcard, regexpText: Regexp,
+	scalar: Literal, scalars: Literal, rangeText: Bound, prefixText: Prefix, wildcardText: Wildcard, regexpText: Regexp,
 	luceneText: QueryString, simpleText: SimpleQuery, scriptCode: Code,
 }
 

@@ -14,6 +14,7 @@ const (
 	inert   // any value: shapes, ranges, orders by the name of an aggregation
 
 	// Texts with a syntax of their own; what a rule fills in is escaped for it.
+	prefixText   // what a value begins with
 	wildcardText // * and ?
 	regexpText   // a Lucene regular expression
 	luceneText   // the syntax of query_string, which can name fields

@@ -1,0 +1,134 @@
+package dls
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"guard/internal/esjson"
+	"guard/internal/query"
+)
+
+// Values gives the caller's value of a variable, by the name that stands between
+// "${" and "}". A list has any number of texts, anything else one; ok tells that
+// the caller has the variable at all.
+type Values func(name string) (texts []string, list, ok bool)
+
+// Rule is the checked text of one role query. The zero value has no text and
+// compiles to an error.
+type Rule struct {
+	json []byte // the text with each bare variable as a marked string
+	vars []string
+}
+
+// bare marks a string that stood in the rule without quotes: [${user.roles}]. It
+// is a private-use character, which a rule's own text may not hold.
+const bare = "\uE000"
+
+// Parse checks the text of a role query: JSON but for variables, one query, only
+// clauses that the tables know. Variables are tried with sample values.
+func Parse(text string) (*Rule, error) {
+	if strings.Contains(text, bare) {
+		return nil, errors.New("cannot use a DLS query with the private-use character U+E000")
+	}
+	json, vars, err := quoteBare(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rule{json: json, vars: vars}
+	if _, err := r.Compile(sample(true)); err != nil {
+		// Whether a bare variable is one value or a list is known at run time only.
+		if _, again := r.Compile(sample(false)); again != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// sample is a caller who has every variable.
+func sample(lists bool) Values {
+	return func(name string) ([]string, bool, bool) {
+		if lists && isList(name) {
+			return []string{"sample"}, true, true
+		}
+		if lists {
+			return []string{`["sample"]`}, false, true
+		}
+		return []string{"1"}, isList(name), true
+	}
+}
+
+func isList(name string) bool {
+	switch name {
+	case "user.roles", "user_roles", "user.securityRoles", "user_securityRoles":
+		return true
+	}
+	return false
+}
+
+// Vars names the variables of r, sorted and without repeats. Rules without any
+// compile to the same filter for everybody.
+func (r *Rule) Vars() []string { return r.vars }
+
+// Compile returns r filled with the caller's values, in canonical bytes.
+func (r *Rule) Compile(values Values) (Filter, error) {
+	var tape, again esjson.Tape
+	v, err := esjson.Parse(&tape, r.json, esjson.RequestLimits())
+	if err != nil {
+		return MatchNone, fmt.Errorf("cannot parse DLS query: %w", err)
+	}
+	out, err := query.AppendRole(nil, v, filler{values}.fill)
+	if err != nil {
+		return MatchNone, fmt.Errorf("cannot use DLS query: %w", err)
+	}
+	printed, err := esjson.Parse(&again, out, esjson.RequestLimits())
+	if err != nil {
+		return MatchNone, fmt.Errorf("cannot use DLS query: %w", err)
+	}
+	return Filter(esjson.AppendCanonical(nil, printed)), nil
+}
+
+// Compile is Parse and Rule.Compile in one.
+func Compile(text string, values Values) (Filter, error) {
+	r, err := Parse(text)
+	if err != nil {
+		return MatchNone, err
+	}
+	return r.Compile(values)
+}
+
+// quoteBare makes JSON of a rule's text by quoting the variables that stand
+// outside strings, and lists all variables.
+func quoteBare(text string) (json []byte, vars []string, err error) {
+	inString := false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case inString && text[i] == '\\' && i+1 < len(text):
+			json = append(json, text[i], text[i+1])
+			i++
+			continue
+		case text[i] == '"':
+			inString = !inString
+		case strings.HasPrefix(text[i:], "${"):
+			end := strings.IndexByte(text[i:], '}')
+			if end < 0 {
+				return nil, nil, fmt.Errorf("cannot use DLS query: unclosed %q at offset %d", "${", i)
+			}
+			ref := text[i : i+end+1]
+			if !strings.HasSuffix(text[:i], "$") { // "$${x}" is the text "${x}"
+				name, _, _ := strings.Cut(ref[2:len(ref)-1], ":-")
+				vars = append(vars, name)
+			}
+			if !inString {
+				ref = string(esjson.AppendString(nil, bare+ref))
+			}
+			json = append(json, ref...)
+			i += end
+			continue
+		}
+		json = append(json, text[i])
+	}
+	slices.Sort(vars)
+	return json, slices.Compact(vars), nil
+}
