@@ -1,11 +1,14 @@
 package authz
 
 import (
-	"fmt"
 	"time"
+
+	"guard/internal/names"
 )
 
-// resolveDate resolves a date math pattern.
+// resolveDate computes a date math pattern at a time, in UTC unless it says
+// otherwise. The result is a pattern like any other.
 func resolveDate(text string, now time.Time) (string, error) {
-	return "", fmt.Errorf("date math pattern %q is not built yet", text)
+	e, err := names.Expr(text).DateMath(now)
+	return string(e), err
 }

@@ -139,15 +139,25 @@ type ruleSet struct {
 	documents       []DLSRule
 	fields          []string
 	maskLists       [][]string
-	nothing         bool // a field or mask rule may apply and cannot be known
 }
 
 // dimension counts the entries with and without a rule of one kind.
-type dimension struct{ ruled, free bool }
+type dimension struct {
+	ruled, free bool
+	// unknown tells that an entry with a rule may cover the index or not.
+	unknown bool
+}
 
 func (d *dimension) note(ruled bool) {
 	d.ruled = d.ruled || ruled
 	d.free = d.free || !ruled
+}
+
+// noteUnknown counts an entry that may cover the index: its rule binds, and what
+// has no rule never frees.
+func (d *dimension) noteUnknown(ruled bool) {
+	d.ruled = d.ruled || ruled
+	d.unknown = d.unknown || ruled
 }
 
 // binds reports whether the rules of a dimension count. By default an entry without
@@ -171,32 +181,30 @@ func (r *ruleSet) add(e *boundEntry, who *ask.Principal) {
 	}
 }
 
-// addUnknown counts the rules of an entry that may cover the index, with nothing
-// shown by them. It never frees and never covers.
+// addUnknown counts the rules of an entry that may cover the index. It covers
+// nothing by that.
 func (r *ruleSet) addUnknown(e *boundEntry) {
-	if e.dls != nil {
-		r.dls.ruled = true
-	}
-	if len(e.fls) > 0 || len(e.masks) > 0 {
-		r.nothing = true
-	}
+	r.dls.noteUnknown(e.dls != nil)
+	r.fls.noteUnknown(len(e.fls) > 0)
+	r.masks.noteUnknown(len(e.masks) > 0)
 }
 
+// restriction says what follows. A document rule that may apply shows no further
+// document; a field rule or mask that may apply leaves nothing that is sure to be
+// shown.
 func (r *ruleSet) restriction(emptyFrees bool) Restriction {
-	if !r.any || r.nothing {
+	documents, fields, masks := r.dls.binds(emptyFrees), r.fls.binds(emptyFrees), r.masks.binds(emptyFrees)
+	if !r.any || documents && len(r.documents) == 0 || fields && r.fls.unknown || masks && r.masks.unknown {
 		return Restriction{None: true}
 	}
 	var out Restriction
-	if r.dls.binds(emptyFrees) {
-		if len(r.documents) == 0 {
-			return Restriction{None: true}
-		}
+	if documents {
 		out.DLS = sortedRules(r.documents)
 	}
-	if r.fls.binds(emptyFrees) {
+	if fields {
 		out.FLS = slices.Compact(slices.Sorted(slices.Values(r.fields)))
 	}
-	if r.masks.binds(emptyFrees) {
+	if masks {
 		out.Masks = mergeMasks(r.maskLists)
 	}
 	out.ID = out.hash()
