@@ -71,6 +71,10 @@ type Target struct {
 	// Filtered tells that an alias carries a filter or a routing that a rewrite to its
 	// members would lose.
 	Filtered bool
+	// Via are the filtered aliases that an index was reached through, if it was reached
+	// through such only and they could not stand whole ("alias*,-one-of-its-indices"):
+	// any of their filters lets a document through, all others hide it.
+	Via []string
 }
 
 // Resolved is what the expressions of one part mean on one cluster state.
@@ -83,12 +87,12 @@ type Resolved struct {
 	Unknown []string
 	// Remote are expressions for other clusters ("cluster:index").
 	Remote []names.Expr
-	// NoMatch are wildcards that nothing on this state matches. Unless no index is
-	// allowed to be found, the cluster answers 404 for them when they are forwarded.
+	// NoMatch are wildcards that nothing on this state matches. With
+	// allow_no_indices=false the cluster answers 404 for one that is forwarded.
 	NoMatch []names.Expr
-	// Excluded are names that the client took out one by one ("logs-*,-logs-secret").
-	// The cluster answers 404 if one does not exist, so an expression is forwarded as
-	// it stands only if they are granted as well; else 404 and 200 tell whether it does.
+	// Excluded are names and wildcards that the client took out ("logs-*,-logs-secret")
+	// and for which the cluster answers 404 if nothing has them. The expression is
+	// forwarded as it stands only if they are granted as well; else 404 and 200 tell.
 	Excluded []string
 }
 
