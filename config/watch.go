@@ -1,0 +1,117 @@
+package config
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Defaults of WatchOptions.
+const (
+	defaultQuiet = 200 * time.Millisecond
+	defaultPoll  = 30 * time.Second
+)
+
+// WatchOptions say how soon a change is seen.
+type WatchOptions struct {
+	Quiet time.Duration // without a further event, before the files are read; 0: 200 ms
+	Poll  time.Duration // between two looks without any event; 0: 30 s
+}
+
+// Watcher tells that the content of a security folder has changed: that other
+// bytes are there, not that a file was touched. It reads nothing but bytes; who
+// is told loads the folder, and keeps what is at work if that fails.
+//
+// It listens to the file system and looks by itself now and then, since not every
+// file system tells, and a folder that is exchanged as a whole takes its watch
+// with it. Its owner has to Close it.
+type Watcher struct {
+	dir     string
+	options WatchOptions
+	changes chan struct{}
+	notify  *fsnotify.Watcher // nil if the system has none to give
+	stop    context.CancelFunc
+	done    sync.WaitGroup
+}
+
+// Watch starts watching dir. Known is the Hash of what is loaded: if the folder
+// holds something else already, that is a change.
+func Watch(dir, known string, o WatchOptions) *Watcher {
+	if o.Quiet <= 0 {
+		o.Quiet = defaultQuiet
+	}
+	if o.Poll <= 0 {
+		o.Poll = defaultPoll
+	}
+	w := &Watcher{dir: dir, options: o, changes: make(chan struct{}, 1)}
+	if notify, err := fsnotify.NewWatcher(); err == nil { // else polling has to do
+		w.notify = notify
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	w.stop = stop
+	w.done.Go(func() { w.run(ctx, known) })
+	return w
+}
+
+// Changes gets a value after each change. Changes that nobody took in the
+// meantime are one.
+func (w *Watcher) Changes() <-chan struct{} { return w.changes }
+
+// Close stops the watcher and waits until it has stopped.
+func (w *Watcher) Close() {
+	w.stop()
+	w.done.Wait()
+}
+
+func (w *Watcher) run(ctx context.Context, known string) {
+	var events chan fsnotify.Event
+	var errs chan error
+	if w.notify != nil {
+		defer func() { _ = w.notify.Close() }() // nothing to lose
+		events, errs = w.notify.Events, w.notify.Errors
+	}
+	known = w.look(known)
+	poll := time.NewTicker(w.options.Poll)
+	defer poll.Stop()
+	quiet := time.NewTimer(w.options.Quiet)
+	defer quiet.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-events:
+			quiet.Reset(w.options.Quiet)
+		case <-errs: // events were lost
+			quiet.Reset(w.options.Quiet)
+		case <-quiet.C:
+			known = w.look(known)
+		case <-poll.C:
+			known = w.look(known)
+		}
+	}
+}
+
+// unreadable stands for the hash of a folder that can't be read.
+const unreadable = "unreadable"
+
+// look reads the folder, tells if it is not what is known, and returns what it is.
+func (w *Watcher) look(known string) string {
+	if w.notify != nil {
+		// Again each time: the folder may be another one by the same name. It fails if
+		// there is none, which is seen below.
+		_ = w.notify.Add(w.dir)
+	}
+	hash := unreadable
+	if folder, err := ReadFolder(w.dir); err == nil {
+		hash = folder.Hash()
+	}
+	if hash != known {
+		select {
+		case w.changes <- struct{}{}:
+		default: // the last one was not taken yet
+		}
+	}
+	return hash
+}

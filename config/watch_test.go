@@ -1,0 +1,152 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// By events only, and by looking only.
+var (
+	byEvents = WatchOptions{Quiet: 5 * time.Millisecond, Poll: time.Hour}
+	byPoll   = WatchOptions{Quiet: time.Hour, Poll: 5 * time.Millisecond}
+)
+
+// watched is a copy of the sample folder, and who watches it.
+type watched struct {
+	*testing.T
+	dir string
+	w   *Watcher
+}
+
+func watchCopy(t *testing.T, dir string, o WatchOptions) watched {
+	t.Helper()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "security"))); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := ReadFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Watch(dir, folder.Hash(), o)
+	t.Cleanup(w.Close)
+	return watched{T: t, dir: dir, w: w}
+}
+
+func (w watched) write(name, text string) {
+	w.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w watched) changed(why string) {
+	w.Helper()
+	select {
+	case <-w.w.Changes():
+	case <-time.After(10 * time.Second):
+		w.Fatalf("%s: no change is seen", why)
+	}
+}
+
+// unchanged gives a false alarm the time to show.
+func (w watched) unchanged(why string) {
+	w.Helper()
+	time.Sleep(50 * time.Millisecond) // several looks
+	select {
+	case <-w.w.Changes():
+		w.Fatalf("%s: a change is seen", why)
+	default:
+	}
+}
+
+func TestWatch(t *testing.T) {
+	for name, o := range map[string]WatchOptions{"events": byEvents, "poll": byPoll} {
+		t.Run(name, func(t *testing.T) {
+			w := watchCopy(t, t.TempDir(), o)
+			w.unchanged("nothing happened")
+			const text = "_meta: {type: tenants, config_version: 2}\n"
+			w.write("tenants.yml", text+"# a comment\n")
+			w.changed("a file was written")
+			w.write("tenants.yml", text+"# a comment\n")
+			w.unchanged("the same bytes were written")
+			w.write("notes.txt", "not a file of the folder")
+			w.unchanged("a file that does not count was written")
+			if err := os.Rename(filepath.Join(w.dir, "audit.yml"), filepath.Join(w.dir, "audit.old")); err != nil {
+				t.Fatal(err)
+			}
+			w.changed("a file was removed")
+			w.write("new", text)
+			if err := os.Rename(filepath.Join(w.dir, "new"), filepath.Join(w.dir, "tenants.yml")); err != nil {
+				t.Fatal(err)
+			}
+			w.changed("a file was replaced, as editors do")
+		})
+	}
+}
+
+// TestWatchKnown holds that nothing is missed between loading and watching.
+func TestWatchKnown(t *testing.T) {
+	w := Watch(filepath.Join("testdata", "security"), "another hash", byEvents)
+	defer w.Close()
+	watched{T: t, w: w}.changed("the folder was another one from the start")
+}
+
+// TestWatchConfigMap swaps a link, as Kubernetes does.
+func TestWatchConfigMap(t *testing.T) {
+	dir := t.TempDir()
+	link := func(target, name string) {
+		t.Helper()
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, generation := range []string{"..1", "..2"} {
+		if err := os.CopyFS(filepath.Join(dir, generation), os.DirFS(filepath.Join("testdata", "security"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed := []byte("_meta: {type: tenants, config_version: 2}\nt: {}\n")
+	if err := os.WriteFile(filepath.Join(dir, "..2", "tenants.yml"), changed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link("..1", "..data")
+	for _, f := range securityFiles {
+		link(filepath.Join("..data", f.name), f.name)
+	}
+	folder, err := ReadFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := watched{T: t, dir: dir, w: Watch(dir, folder.Hash(), byEvents)}
+	defer w.w.Close()
+	link("..2", "..data_tmp")
+	w.unchanged("a link was prepared")
+	if err := os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")); err != nil {
+		t.Fatal(err)
+	}
+	w.changed("the link was swapped")
+}
+
+// TestWatchFolderGone holds that a folder which disappears and comes back is seen
+// both times, and that the new one is watched.
+func TestWatchFolderGone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "security")
+	w := watchCopy(t, dir, byPoll)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	w.changed("the folder was removed")
+	w.unchanged("it is still gone")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "security"))); err != nil {
+		t.Fatal(err)
+	}
+	w.changed("the folder is back")
+}
+
+func TestWatchCloses(t *testing.T) {
+	w := Watch(t.TempDir(), "", byEvents)
+	w.Close()
+	w.Close() // twice is harmless
+}
