@@ -2,6 +2,8 @@ package endpoint
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"guard/internal/ask"
 	"guard/internal/esjson"
@@ -269,7 +271,7 @@ func (p *AliasPut) read(key string, v esjson.Value) error {
 		if err != nil {
 			return err
 		}
-		if len(p.Indices) > 0 && !equalNames(p.Indices, exprs) {
+		if len(p.Indices) > 0 && !slices.Equal(p.Indices, exprs) {
 			return badBody("illegal_argument_exception", "[index] of %s is not what its URL names; want one of them", where)
 		}
 		p.Indices, p.InBody = exprs, true
@@ -292,18 +294,6 @@ func (p *AliasPut) read(key string, v esjson.Value) error {
 	return nil
 }
 
-func equalNames(a, b []names.Expr) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // askAliasNamed asks for aliases that the path names, to read or to remove them.
 func (m Match) askAliasNamed(q Query, exprs []names.Expr, rules Rules) (Asked, error) {
 	asked := Asked{Parts: []ask.Part{m.part(exprs, q.Opts)}}
@@ -315,10 +305,21 @@ func (m Match) askAliasNamed(q Query, exprs []names.Expr, rules Rules) (Asked, e
 	if err != nil {
 		return Asked{}, err
 	}
-	if rules.AliasNames {
+	if m.Route.Targets == AliasLookup {
+		aliases = literal(aliases)
+	}
+	if rules.AliasNames && len(aliases) > 0 {
 		asked.Parts = append(asked.Parts, m.aliasPart(aliases))
 	}
 	return asked, nil
+}
+
+// literal returns the expressions that name one thing: to look for aliases by a
+// pattern asks nothing, the answer is cut to the indices that are granted.
+func literal(exprs []names.Expr) []names.Expr {
+	return slices.DeleteFunc(exprs, func(e names.Expr) bool {
+		return e == "_all" || e[0] == '-' || strings.Contains(string(e), "*")
+	})
 }
 
 var makesAliases = asked(index(aliasPrivilege))

@@ -103,14 +103,14 @@ func ParseMsearch(body []byte, path []names.Expr, opts names.Options) ([]Search,
 		}
 		header, rest, ended := esjson.NextLine(body)
 		if !ended {
-			return nil, badBody("illegal_argument_exception", "The msearch request must be terminated by a newline [\n]")
+			return nil, notEnded()
 		}
 		s := Search{Exprs: path, Opts: opts}
 		if err := s.readHeader(&tape, len(searches), header); err != nil {
 			return nil, err
 		}
 		if s.Body, rest, ended = esjson.NextLine(rest); !ended {
-			return nil, badBody("illegal_argument_exception", "The msearch request must be terminated by a newline [\n]")
+			return nil, notEnded()
 		}
 		if len(bytes.TrimSpace(s.Body)) == 0 {
 			return nil, badBody("illegal_argument_exception", "search %d of the msearch request has no body; want an object", len(searches))
@@ -122,6 +122,10 @@ func ParseMsearch(body []byte, path []names.Expr, opts names.Options) ([]Search,
 		return nil, badBody("action_request_validation_exception", "Validation Failed: 1: no requests added;")
 	}
 	return searches, nil
+}
+
+func notEnded() error {
+	return badBody("illegal_argument_exception", `The msearch request must be terminated by a newline [\n]`)
 }
 
 func tooMany(what string) error {
