@@ -146,7 +146,7 @@ var bodyWords = map[Body]string{
 
 var answerWords = map[Answer]string{
 	Pass: "as it is", Hits: "search", Count: "count", Doc: "document", Source: "source", Exists: "status", Written: "outcome of one write",
-	Documents: "documents by position", Responses: "searches by position", BulkItems: "items by position",
+	MgetDocsAnswer: "documents by position", Responses: "searches by position", BulkItems: "items by position",
 	MappingByIndex: "mappings by index", IndexByName: "indices by name", AliasByIndex: "aliases by index", FoundName: "status",
 	ResolvedNames: "names", CatIndices: "table of indices", FieldCaps: "fields", Health: "health by index", Acknowledged: "acknowledgement",
 }

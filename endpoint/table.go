@@ -69,7 +69,7 @@ var documentRows = []Route{
 }
 
 var bodyRows = []Route{
-	{ID: "mget", Methods: "GET,POST", Paths: []string{"/_mget", "/{index}/_mget"}, Privileges: asked(cluster("indices:data/read/mget")), Items: asked(index("indices:data/read/mget[shard]")), Targets: MgetDocs, Opts: noExpansion, Body: MgetBody, Params: mgetParams, Answer: Documents, Repeatable: true},
+	{ID: "mget", Methods: "GET,POST", Paths: []string{"/_mget", "/{index}/_mget"}, Privileges: asked(cluster("indices:data/read/mget")), Items: asked(index("indices:data/read/mget[shard]")), Targets: MgetDocs, Opts: noExpansion, Body: MgetBody, Params: mgetParams, Answer: MgetDocsAnswer, Repeatable: true},
 	// What each item asks stands in bulk.go: it depends on the line.
 	{ID: "bulk", Methods: "PUT,POST", Paths: []string{"/_bulk", "/{index}/_bulk"}, Privileges: asked(cluster("indices:data/write/bulk")), Targets: BulkLines, Opts: noExpansion, Body: NDJSONBulk, Params: bulkParams, Answer: BulkItems, Writes: true, ChangesState: true},
 }

@@ -72,6 +72,10 @@ func DropParam(params []ask.Param, name string) []ask.Param {
 	return slices.DeleteFunc(slices.Clone(params), func(p ask.Param) bool { return p.Name == name })
 }
 
+// Target writes the request target of a call that guard makes by itself: path
+// segments and parameters as they mean.
+func Target(path []string, params []ask.Param) string { return target(path, params) }
+
 func target(path []string, params []ask.Param) string {
 	dst := appendPath(make([]byte, 0, 128), path)
 	for i, p := range params {
