@@ -2,6 +2,7 @@ package authz
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -104,9 +105,9 @@ func lookup(who *ask.Principal, s segment) (Value, bool) {
 	case "user.name", "user_name":
 		return single(who.Name)
 	case "user.roles", "user_roles":
-		return Value{Texts: who.BackendRoles, List: true}, true
+		return list(who.BackendRoles)
 	case "user.securityRoles", "user_securityRoles":
-		return Value{Texts: who.Roles, List: true}, true
+		return list(who.Roles)
 	}
 	if text, ok := who.Attributes[s.name]; ok && text != "" {
 		return single(text)
@@ -115,6 +116,11 @@ func lookup(who *ask.Principal, s segment) (Value, bool) {
 		return single(text)
 	}
 	return single(s.fallback)
+}
+
+func list(texts []string) (Value, bool) {
+	broken := slices.ContainsFunc(texts, func(s string) bool { return !utf8.ValidString(s) })
+	return Value{Texts: texts, List: true}, !broken
 }
 
 func single(text string) (Value, bool) {
