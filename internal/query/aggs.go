@@ -12,7 +12,7 @@ type agg struct {
 
 // Parts that several aggregations share.
 var (
-	valuesOf = join(of(fieldName, "field"), of(scalar, "missing", "format", "value_type", "time_zone"), shape{"script": scripted})
+	valuesOf = join(of(rankName, "field"), of(scalar, "missing", "format", "value_type", "time_zone"), shape{"script": scripted})
 
 	buckets = of(inert, "order")
 
@@ -28,11 +28,11 @@ var (
 
 	ranged = join(valuesOf, of(inert, "ranges"), of(scalar, "keyed"))
 
-	grid = join(of(fieldName, "field"), of(scalar, "precision", "size", "shard_size"), of(inert, "bounds"))
+	grid = join(of(rankName, "field"), of(scalar, "precision", "size", "shard_size"), of(inert, "bounds"))
 
-	point = shape{"point": {kind: object, keys: of(fieldName, "field")}, "sort": {kind: object, keys: of(fieldName, "field")}}
+	point = shape{"point": {kind: object, keys: of(rankName, "field")}, "sort": {kind: object, keys: of(rankName, "field")}}
 
-	significant = join(counted, chosen, of(fieldName, "field"), of(scalar, "execution_hint"), of(queryOne, "background_filter"),
+	significant = join(counted, chosen, of(rankName, "field"), of(scalar, "execution_hint"), of(queryOne, "background_filter"),
 		of(inert, "jlh", "gnd", "mutual_information", "chi_square", "percentage", "p_value"),
 		shape{"script_heuristic": {kind: object, verdict: both(whyScript), keys: shape{"script": scripted}}})
 
@@ -41,7 +41,7 @@ var (
 
 	composed = join(valuesOf, of(scalar, "order", "missing_bucket", "missing_order"))
 
-	sided = slot{kind: object, keys: join(of(fieldName, "field"), of(queryOne, "filter"), of(scalar, "missing"), shape{"script": scripted})}
+	sided = slot{kind: object, keys: join(of(rankName, "field"), of(queryOne, "filter"), of(scalar, "missing"), shape{"script": scripted})}
 )
 
 // aggTable is the table of aggregations.
@@ -60,7 +60,7 @@ var aggTable = indexAggs([]agg{
 	{name: "boxplot", engines: Both, keys: join(valuesOf, of(scalar, "compression", "execution_hint"))},
 	{name: "string_stats", engines: Elasticsearch, keys: join(valuesOf, of(scalar, "show_distribution"))},
 	{name: "top_metrics", engines: Elasticsearch, keys: join(of(sortList, "sort"), of(scalar, "size"),
-		shape{"metrics": {kind: objects, keys: of(fieldName, "field")}})},
+		shape{"metrics": {kind: objects, keys: of(rankName, "field")}})},
 	{name: "top_hits", engines: Both, keys: topHits},
 	{name: "weighted_avg", engines: Both, keys: join(of(scalar, "format", "value_type"),
 		each(slot{kind: object, keys: valuesOf}, "value", "weight"))},
@@ -68,7 +68,7 @@ var aggTable = indexAggs([]agg{
 	{name: "rate", engines: Both, keys: join(valuesOf, of(scalar, "unit", "mode"))},
 	{name: "scripted_metric", engines: Both, verdict: both(whyScript),
 		keys: join(each(scripted, "init_script", "map_script", "combine_script", "reduce_script"), of(inert, "params"))},
-	{name: "matrix_stats", engines: Both, keys: join(of(fieldNames, "fields"), of(scalar, "mode"),
+	{name: "matrix_stats", engines: Both, keys: join(of(rankNames, "fields"), of(scalar, "mode"),
 		shape{"missing": {kind: byField}})},
 	{name: "geo_bounds", engines: Both, keys: join(valuesOf, of(scalar, "wrap_longitude"))},
 	{name: "geo_centroid", engines: Both, keys: valuesOf},
@@ -83,7 +83,7 @@ var aggTable = indexAggs([]agg{
 	{name: "rare_terms", engines: Both, nests: true, keys: join(valuesOf, chosen, of(scalar, "max_doc_count", "precision"))},
 	{name: "significant_terms", engines: Both, nests: true, verdict: verdict{dls: whyStats}, keys: significant},
 	{name: "significant_text", engines: Both, nests: true, verdict: verdict{dls: whyStats}, keys: join(significant,
-		of(fieldNames, "source_fields"), of(scalar, "filter_duplicate_text"))},
+		of(rankNames, "source_fields"), of(scalar, "filter_duplicate_text"))},
 	{name: "histogram", engines: Both, nests: true, keys: histogram},
 	{name: "date_histogram", engines: Both, nests: true, keys: join(histogram, of(scalar, "calendar_interval", "fixed_interval"))},
 	{name: "auto_date_histogram", engines: Both, nests: true, keys: join(valuesOf, of(scalar, "buckets", "minimum_interval"))},
@@ -91,9 +91,9 @@ var aggTable = indexAggs([]agg{
 	{name: "range", engines: Both, nests: true, keys: ranged},
 	{name: "date_range", engines: Both, nests: true, keys: ranged},
 	{name: "ip_range", engines: Both, nests: true, keys: ranged},
-	{name: "ip_prefix", engines: Elasticsearch, nests: true, keys: join(of(fieldName, "field"), of(minCount, "min_doc_count"),
+	{name: "ip_prefix", engines: Elasticsearch, nests: true, keys: join(of(rankName, "field"), of(minCount, "min_doc_count"),
 		of(scalar, "prefix_length", "is_ipv6", "append_prefix_length", "keyed"))},
-	{name: "geo_distance", engines: Both, nests: true, keys: join(of(fieldName, "field"), of(inert, "origin", "ranges"),
+	{name: "geo_distance", engines: Both, nests: true, keys: join(of(rankName, "field"), of(inert, "origin", "ranges"),
 		of(scalar, "unit", "distance_type", "keyed"))},
 	{name: "geohash_grid", engines: Both, nests: true, keys: grid},
 	{name: "geotile_grid", engines: Both, nests: true, keys: grid},
@@ -101,7 +101,7 @@ var aggTable = indexAggs([]agg{
 	{name: "filter", engines: Both, nests: true, query: true},
 	{name: "filters", engines: Both, nests: true, keys: join(of(queryNamed, "filters"), of(scalar, "other_bucket", "other_bucket_key", "keyed"))},
 	{name: "adjacency_matrix", engines: Both, nests: true, keys: join(of(queryNamed, "filters"), of(scalar, "separator"))},
-	{name: "missing", engines: Both, nests: true, keys: of(fieldName, "field")},
+	{name: "missing", engines: Both, nests: true, keys: of(rankName, "field")},
 	{name: "global", engines: Both, nests: true, verdict: verdict{dls: whyWhole}, keys: shape{}},
 	{name: "nested", engines: Both, nests: true, keys: of(pathName, "path")},
 	{name: "reverse_nested", engines: Both, nests: true, keys: of(pathName, "path")},
@@ -118,10 +118,10 @@ var aggTable = indexAggs([]agg{
 			"geotile_grid":   {kind: object, keys: join(composed, of(scalar, "precision"), of(inert, "bounds"))},
 		}}})},
 	{name: "time_series", engines: Elasticsearch, nests: true, verdict: verdict{fls: "it shows fields that it does not name"}, keys: of(scalar, "size", "keyed")},
-	{name: "categorize_text", engines: Elasticsearch, nests: true, keys: join(of(fieldName, "field"), of(inert, "categorization_filters", "categorization_analyzer"),
+	{name: "categorize_text", engines: Elasticsearch, nests: true, keys: join(of(rankName, "field"), of(inert, "categorization_filters", "categorization_analyzer"),
 		of(minCount, "min_doc_count"), of(scalar, "max_unique_tokens", "max_matched_tokens", "similarity_threshold", "shard_size", "size", "shard_min_doc_count"))},
 	{name: "frequent_item_sets", engines: Elasticsearch, keys: join(of(queryOne, "filter"), of(scalar, "minimum_set_size", "minimum_support", "size"),
-		shape{"fields": {kind: objects, keys: join(chosen, of(fieldName, "field"))}})},
+		shape{"fields": {kind: objects, keys: join(chosen, of(rankName, "field"))}})},
 
 	{name: "avg_bucket", engines: Both, keys: pipeline},
 	{name: "sum_bucket", engines: Both, keys: pipeline},

@@ -7,27 +7,30 @@ var fetched = join(
 	of(sortList, "sort"), of(sourceSpec, "_source"), of(fetchFields, "docvalue_fields", "fields"), of(storedList, "stored_fields"),
 	of(highlighted, "highlight"),
 	shape{
-		"explain":       {kind: off, verdict: both(whyStats)},
+		"explain":       {kind: off, verdict: explains},
 		"script_fields": {kind: named, keys: shape{"script": scripted, "ignore_failure": {kind: scalar}}, verdict: both(whyScript), emptyOK: true},
 	})
+
+// explains: an explanation counts the documents of the whole shard.
+var explains = verdict{dls: whyStats, fls: "explanations are not built yet"}
 
 // topHits is the body of a top_hits aggregation.
 var topHits = fetched
 
 // innerHits is one inner_hits object; collapse stands only in those of a collapse.
-var innerHits = join(fetched, of(scalar, "name", "ignore_unmapped"), shape{"collapse": {kind: object, keys: of(fieldName, "field")}})
+var innerHits = join(fetched, of(scalar, "name", "ignore_unmapped"), shape{"collapse": {kind: object, keys: of(rankName, "field")}})
 
 // searchKeys is the table of the keys of a search body.
 var searchKeys = join(fetched, of(scalar, "min_score", "track_total_hits", "timeout", "terminate_after", "include_named_queries_score"),
 	of(scalars, "search_after", "stats"), of(queryOne, "query", "post_filter"), of(aggsNamed, "aggs", "aggregations"),
 	shape{
-		"collapse": {kind: object, keys: join(of(fieldName, "field"), of(scalar, "max_concurrent_group_searches"), of(hitShapes, "inner_hits"))},
+		"collapse": {kind: object, keys: join(of(rankName, "field"), of(scalar, "max_concurrent_group_searches"), of(hitShapes, "inner_hits"))},
 		"rescore": {kind: objects, keys: join(of(scalar, "window_size"), shape{
 			"query":            {kind: object, keys: join(of(queryOne, "rescore_query"), of(scalar, "query_weight", "rescore_query_weight", "score_mode"))},
 			"learning_to_rank": {verdict: everyone(whyModel)},
 			"script":           {verdict: everyone(whyScript)},
 		})},
-		"slice": {kind: object, keys: join(of(fieldName, "field"), of(scalar, "id", "max"))},
+		"slice": {kind: object, keys: join(of(rankName, "field"), of(scalar, "id", "max"))},
 
 		"profile":          {kind: off, verdict: both(whyText)},
 		"suggest":          {kind: inert, verdict: verdict{dls: whyTerms, fls: "suggestions under a field rule are not built yet", all: "suggestions are not built yet"}, emptyOK: true},

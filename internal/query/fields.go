@@ -11,7 +11,7 @@ import (
 // fields a document has; _size and _source measure and hold hidden values.
 var metadata = map[string]bool{
 	"_id": true, "_index": true, "_routing": true, "_seq_no": true, "_primary_term": true, "_version": true,
-	"_tier": true, "_type": true, "_score": true, "_doc": true, "_shard_doc": true, "_doc_count": true, "_nested_path": true,
+	"_tier": true, "_type": true, "_score": true, "_doc": true, "_shard_doc": true, "_doc_count": true,
 }
 
 // seen returns the name under which a field is forwarded: its own, or that of the
@@ -51,18 +51,18 @@ func isPattern(name string) bool { return strings.Contains(name, "*") }
 func (k *walker) field(v esjson.Value, key string, as kind) error {
 	switch as {
 	case fieldName, fieldPattern:
-		return k.oneField(v, key, useOf(key))
+		return k.oneField(v, key, Match)
+	case rankName:
+		return k.oneField(v, key, Rank)
 	case pathName:
 		return k.oneField(v, key, Path)
-	case fieldNames, fieldList:
+	case rankNames:
+		return k.fieldList(v, key, Rank)
+	case fieldList:
 		return k.fieldList(v, key, Match)
 	}
 	return refuse(v, key, "nothing may stand here")
 }
-
-// useOf tells fields of aggregations, sorts and collapse from those of clauses.
-// The rule is the same for both; only a Mixed answer differs.
-func useOf(string) Use { return Match }
 
 func (k *walker) oneField(v esjson.Value, key string, use Use) error {
 	if !v.Is(esjson.String) {

@@ -79,7 +79,7 @@ var paramTable = map[string]param{
 	"suggest_size":  {on: Search, verdict: everyone("suggestions are not built yet")},
 	"suggest_text":  {on: Search, verdict: everyone("suggestions are not built yet")},
 
-	"explain":                       {on: Search, flag: true, verdict: both(whyStats)},
+	"explain":                       {on: Search, flag: true, verdict: explains},
 	"error_trace":                   {on: Search | Count | MultiSearch, flag: true, verdict: both(whyText)},
 	"verbose_pipeline":              {on: Search | MultiSearch, flag: true, verdict: everyone(whyPipe)},
 	"search_pipeline":               {on: Search | MultiSearch, only: []string{"_none"}},

@@ -23,9 +23,10 @@ const (
 	scriptCode   // a script: a text, or an object with its text
 
 	// Field names.
-	fieldName    // one field
+	fieldName    // one field of a clause
 	fieldPattern // one field or a pattern (exists)
-	fieldNames   // an array of fields
+	rankName     // one field of an aggregation, sort or collapse
+	rankNames    // an array of them
 	fieldList    // fields with wildcards and ^boosts, a string or an array
 	pathName     // the path of a nested object
 

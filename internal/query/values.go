@@ -129,7 +129,7 @@ func (k *walker) limited(v esjson.Value, key string, as kind) error {
 	case minCount:
 		return k.atLeast(v, key, 1, whyTerms)
 	case expansions:
-		return k.atLeast(v, key, leastExpansions, "a small number of "+whyTerms[len("it "):])
+		return k.atLeast(v, key, leastExpansions, "a small number "+whyTerms[len("it "):])
 	case rewriting:
 		return k.rewriting(v, key)
 	case termsValue:

@@ -143,10 +143,28 @@ func (k *walker) highlight(v esjson.Value) error {
 		seen := map[string]bool{}
 		explicit(m, seen)
 		if m.Is(esjson.Array) {
-			return k.oneOrMany(m, key, func(e esjson.Value) error { return k.highlightFields(e, seen) })
+			return k.highlightArray(m, seen)
 		}
-		return k.highlightFields(m, seen)
+		k.w.BeginObject()
+		if err := k.highlightFields(m, seen, false); err != nil {
+			return err
+		}
+		k.w.EndObject()
+		return nil
 	})
+}
+
+// highlightArray prints fields as the elements of an array, each an object of one
+// field as the clusters want it: their order counts there.
+func (k *walker) highlightArray(v esjson.Value, done map[string]bool) error {
+	k.w.BeginArray()
+	for _, e := range v.Elements() {
+		if err := k.highlightFields(e, done, true); err != nil {
+			return err
+		}
+	}
+	k.w.EndArray()
+	return nil
 }
 
 // explicit notes the fields that are named in full: a pattern must not repeat them.
@@ -162,31 +180,56 @@ func explicit(v esjson.Value, seen map[string]bool) {
 }
 
 // highlightFields prints fields with their options, each field once.
-func (k *walker) highlightFields(v esjson.Value, done map[string]bool) error {
-	return k.members(v, "highlight.fields", func(pattern string, m esjson.Value) error {
-		names := []string{pattern}
-		var err error
-		if k.fieldRule() && isPattern(pattern) {
-			names, err = k.expand(m, pattern, Highlight)
-		} else if k.fieldRule() {
-			names[0], err = k.seen(m, pattern, Highlight)
-		}
+func (k *walker) highlightFields(v esjson.Value, done map[string]bool, apart bool) error {
+	if !v.Is(esjson.Object) {
+		return refuse(v, "fields", "found %s, want an object", v.Kind())
+	}
+	for pattern, m := range v.Members() {
+		names, err := k.highlightNames(m, pattern)
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
 			printed, named := done[name]
-			if printed || named && isPattern(pattern) {
+			if k.fieldRule() && (printed || named && isPattern(pattern)) {
 				continue
 			}
 			done[name] = true
-			k.w.Key(name)
-			if err := k.object(m, name, highlightField); err != nil {
+			if err := k.highlightField(m, name, apart); err != nil {
 				return err
 			}
 		}
-		return k.countExpanded(m, "highlight", names)
-	})
+	}
+	return nil
+}
+
+func (k *walker) highlightNames(v esjson.Value, pattern string) ([]string, error) {
+	if !k.fieldRule() {
+		return []string{pattern}, nil
+	}
+	if isPattern(pattern) {
+		names, err := k.expand(v, pattern, Highlight)
+		if err != nil {
+			return nil, err
+		}
+		return names, k.countExpanded(v, pattern, names)
+	}
+	shown, err := k.seen(v, pattern, Highlight)
+	return []string{shown}, err
+}
+
+func (k *walker) highlightField(v esjson.Value, name string, apart bool) error {
+	if apart {
+		k.w.BeginObject()
+	}
+	k.w.Key(name)
+	if err := k.object(v, name, highlightField); err != nil {
+		return err
+	}
+	if apart {
+		k.w.EndObject()
+	}
+	return nil
 }
 
 // sort prints one element of sort.
