@@ -41,6 +41,7 @@ type conn struct {
 
 	tls    *tls.Conn // nil on plain connections
 	peer   netip.Addr
+	late   atomic.Bool // the client may still be sending what nobody will read
 	closed atomic.Bool
 }
 
@@ -123,6 +124,7 @@ func (c *conn) next() error {
 		c.bye = true
 	}
 	c.bye = c.bye || c.head.close
+	c.late.Store(c.refusal != nil)
 	c.body.reset(c.src, c.head.body)
 	c.begun, c.owes100 = true, c.head.expect && !c.head.body.none()
 	c.paceReads(c.lim.read)
@@ -139,6 +141,7 @@ func (c *conn) finish() bool {
 	if c.owes100 {
 		return false // the client may send the body or not: nobody knows what comes next
 	}
+	c.paceReads(c.lim.read)
 	_, err := io.CopyN(io.Discard, &c.body, drainLimit+1)
 	return errors.Is(err, io.EOF) && c.body.ended()
 }
@@ -212,13 +215,24 @@ func (c *conn) keepable() bool {
 	return c.body.chunked || c.body.left <= drainLimit
 }
 
-// Close ends the connection. If the client may still be sending, it is told by the
-// end of our side first: a reset would take the answer away from it.
+// answering is called before an answer is written; busy tells that the body is still
+// being read by an upload. It reports whether the connection ends with this answer.
+func (c *conn) answering(busy bool) (last bool) {
+	if busy || !c.keepable() {
+		c.bye = true
+	}
+	c.late.Store(busy || c.refusal != nil || !c.body.ended())
+	return c.bye
+}
+
+// Close ends the connection; a shutdown may call it beside the goroutine that serves.
+// If the client may still be sending, it is told by the end of our side first: a reset
+// would take the answer away from it.
 func (c *conn) Close() error {
 	if c.closed.Swap(true) {
 		return nil
 	}
-	if c.begun && (c.refusal != nil || !c.body.ended()) {
+	if c.late.Load() {
 		c.linger()
 	}
 	return c.Conn.Close()

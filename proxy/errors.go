@@ -11,7 +11,10 @@ import (
 )
 
 // panicError is what a recovered panic becomes.
-type panicError struct{ value any }
+type panicError struct {
+	value any
+	stack []byte
+}
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 

@@ -212,3 +212,5 @@ func request(method, target, headers, body string) string {
 	}
 	return s + "\r\n" + body
 }
+
+func hexOf(n int) string { return strconv.FormatInt(int64(n), 16) }

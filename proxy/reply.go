@@ -37,8 +37,7 @@ func (t *turn) write(out *fasthttp.Response, r *reply) {
 		addField(out, f.Name, f.Value)
 	}
 	out.SetBodyRaw(a.Body)
-	if !t.conn.keepable() {
-		t.conn.bye = true
+	if t.conn.answering(false) {
 		out.SetConnectionClose()
 	}
 	t.finish(a.Status)
@@ -53,8 +52,7 @@ func (t *turn) writeStream(out *fasthttp.Response, a *answer) {
 	for _, f := range a.fields {
 		addField(out, f.name, f.value)
 	}
-	if !a.sent() || !t.conn.keepable() {
-		t.conn.bye = true
+	if t.conn.answering(!a.sent()) {
 		out.SetConnectionClose()
 	}
 	h := &t.conn.head
@@ -82,7 +80,7 @@ func (t *turn) writeForOld(out *fasthttp.Response, a *answer) {
 	body, err := readWhole(a.body, -1, t.srv.limits.MaxFilteredAnswer, &t.share)
 	if err != nil {
 		out.Reset()
-		r := t.refuse(toRejection(answerFault(err)))
+		r := t.fail(answerFault(err))
 		t.write(out, &r)
 		return
 	}

@@ -19,7 +19,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"guard/config"
-	"guard/internal/ask"
 )
 
 // Options are what a server is made of. All but Now are needed.
@@ -161,17 +160,17 @@ func (s *Server) handle(out *fasthttp.RequestCtx) {
 func (t *turn) safely() (r reply) {
 	defer func() {
 		if v := recover(); v != nil {
-			t.conn.bye = true
-			r = t.refuse(t.panicked(v))
+			r = t.panicked(&panicError{v, debug.Stack()})
 		}
 	}()
 	return t.run()
 }
 
-func (t *turn) panicked(v any) *ask.Rejection {
+func (t *turn) panicked(p *panicError) reply {
+	t.conn.bye = true
 	t.srv.metrics.panics.Inc()
-	t.srv.log.Error("request ended in a panic", zap.String("id", t.req.ID), zap.Any("panic", v), zap.ByteString("stack", debug.Stack()))
-	return internalFault(&panicError{v})
+	t.srv.log.Error("request ended in a panic", zap.String("id", t.req.ID), zap.Any("panic", p.value), zap.ByteString("stack", p.stack))
+	return t.refuse(internalFault(p))
 }
 
 func (s *Server) requestID() string {

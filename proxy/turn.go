@@ -107,12 +107,12 @@ func (t *turn) plan(planner Planner, id ask.Identity, unfair error) reply {
 			return t.refuse(badTarget(unfair))
 		}
 		if err := t.takeBody(planner); err != nil {
-			return t.refuse(toRejection(err))
+			return t.fail(err)
 		}
 		out, err := t.rounds(planner, fresh)
 		switch {
 		case err != nil:
-			return t.refuse(toRejection(err))
+			return t.fail(err)
 		case out.Kind != gate.Need:
 			return t.act(&out)
 		case fresh:
@@ -157,12 +157,21 @@ func (t *turn) act(out *gate.Outcome) reply {
 	case gate.Forward:
 		r, err := t.forward(&out.Forward)
 		if err != nil {
-			return t.refuse(toRejection(err))
+			return t.fail(err)
 		}
 		return r
 	default:
 		return t.refuse(&out.Rejection)
 	}
+}
+
+// fail makes the answer of an error.
+func (t *turn) fail(err error) reply {
+	var p *panicError
+	if errors.As(err, &p) {
+		return t.panicked(p)
+	}
+	return t.refuse(toRejection(err))
 }
 
 // badTarget refuses a target that could be read in two ways.

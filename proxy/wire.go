@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -157,7 +158,7 @@ func (w *wire) send(c *call) (*upload, error) {
 func (w *wire) writeBody(c *call, u *upload) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = &panicError{r}
+			err = &panicError{r, debug.Stack()}
 			u.source = err
 		}
 	}()
