@@ -49,12 +49,14 @@ func parseTemplate(text string) (*template, error) {
 		if !closed {
 			return nil, fmt.Errorf("unclosed variable in %q at offset %d; want '}'", text, len(text)-len(rest)+i)
 		}
-		if strings.Contains(body, "${") {
-			return nil, fmt.Errorf("variable %q holds another one; that is not supported", "${"+body+"}")
-		}
 		name, fallback, has := strings.Cut(body, ":-")
-		if strings.TrimSpace(name) == "" {
+		switch {
+		case strings.Contains(body, "${"):
+			return nil, fmt.Errorf("variable %q holds another one; that is not supported", "${"+body+"}")
+		case strings.TrimSpace(name) == "":
 			return nil, fmt.Errorf("variable without a name in %q", text)
+		case strings.ContainsAny(name, "\"{\n"):
+			return nil, fmt.Errorf("variable name %q in %q; is a '}' missing?", name, text)
 		}
 		t.segments = append(t.segments, segment{literal: literal.String()},
 			segment{name: name, fallback: fallback, hasFallback: has})

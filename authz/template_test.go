@@ -95,7 +95,7 @@ func TestRenderJSONFails(t *testing.T) {
 	f(`{"term":{"d":${attr.jwt.tail}}}`, "is not JSON")
 	f(`{"term":{"d":${attr.internal.dept}}}`, "is not JSON")
 	f(`{"term":{"d":"${user.roles}"}}`, "inside quotes")
-	f(`{"term":{"d":"${user.name"}}`, "variable without a value") // its name ends at the first brace
+	f(`{"term":{"d":"${user.name"}}`, "is a '}' missing?")
 	f(`{"term":{"d":"${attr.${user.name}}"}}`, "holds another one")
 	f(`{"term":{"d":"${}"}}`, "without a name")
 	f(`{"term":{"d":"${`, "unclosed variable")
