@@ -56,7 +56,13 @@ func (d *Decision) Missing() Matrix {
 func (q *query) missingOn(pr ask.Privilege) Matrix {
 	g := q.subject.grant(pr.Action)
 	var m Matrix
+	seen := make(map[string]int) // members of several aliases come more than once
 	add := func(name string, named bool) {
+		if i, ok := seen[name]; ok {
+			m[i].Named = m[i].Named || named
+			return
+		}
+		seen[name] = len(m)
 		m = append(m, Cell{Action: pr.Action, Target: name, Named: named, Roles: q.indexRoles(pr.Action, name)})
 	}
 	asked := q.asked()
@@ -134,11 +140,12 @@ func (p *Policy) clusterRoles(action string) []string {
 	return p.rolesThat(func(r *role) bool { return r.cluster.Match(action) })
 }
 
-// indexRoles returns the roles that would grant action on name to this principal.
+// indexRoles returns the roles that would grant action on name to this principal;
+// without a name those that grant it on any.
 func (q *query) indexRoles(action, name string) []string {
 	return q.policy.rolesThat(func(r *role) bool {
 		return slices.ContainsFunc(r.entries, func(e *entry) bool {
-			return e.actions.Match(action) && q.entryCovers(e, name)
+			return e.actions.Match(action) && (name == "" || q.entryCovers(e, name))
 		})
 	})
 }
