@@ -20,7 +20,7 @@ func anna(name string) (texts []string, list, ok bool) {
 		"attr.jwt.groups": `["a","b"]`, "attr.jwt.query": `{"match_all":{}}`, "attr.jwt.mixed": `["a",{"match_all":{}}]`,
 		"attr.bad.quote": `zz"}},{"match_all":{}},{"term":{"dept":"zz`, "attr.bad.var": "${attr.internal.dept}", "attr.bad.star": "*",
 		"attr.bad.or": "zz OR *", "attr.bad.op": "OR", "attr.bad.less": ">1", "attr.bad.regex": "a.*|b", "attr.bad.now": "now-10y",
-		"attr.bad.math": "2020||-10y", "attr.nowak": "nowak", "attr.empty": "", "attr.bad.boost": "a^9",
+		"attr.bad.math": "2020||-10y", "attr.nowak": "nowak", "attr.empty": "", "attr.bad.boost": "a^9", "attr.bad.utf8": "a\xff",
 	}[name]
 	return []string{v}, false, ok
 }
@@ -112,6 +112,7 @@ func TestCompileRefuses(t *testing.T) {
 	f(`{"query_string":{"query":"level:${attr.bad.less}"}}`, "cannot be escaped")
 	f(`{"range":{"date":{"gte":"${attr.bad.now}"}}}`, "date math")
 	f(`{"range":{"date":{"gte":"${attr.bad.math}"}}}`, "date math")
+	f(`{"term":{"dept":"${attr.bad.utf8}"}}`, "is no valid UTF-8")
 	f(`{"prefix":{"dept":"${attr.empty}"}}`, "it is empty")
 	f(`{"wildcard":{"dept":"${attr.empty}*"}}`, "it is empty")
 	f(`{"script":{"script":"doc['${user.name}'].size() > 0"}}`, "cannot be part of a script")

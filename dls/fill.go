@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"guard/internal/esjson"
 	"guard/internal/query"
@@ -78,6 +79,11 @@ func (f filler) alone(p piece, isBare bool, s query.Syntax) (values []string, li
 
 func (f filler) lookup(p piece) (texts []string, list bool, err error) {
 	if texts, list, ok := f.values(p.name); ok && (list || len(texts) == 1) {
+		for _, t := range texts {
+			if !utf8.ValidString(t) { // two of them could be printed as one
+				return nil, false, fmt.Errorf("the value of ${%s} is no valid UTF-8", p.name)
+			}
+		}
 		return texts, list, nil
 	}
 	if p.any {

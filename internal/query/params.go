@@ -3,6 +3,7 @@ package query
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"guard/internal/esjson"
 )
@@ -145,6 +146,9 @@ func CheckParams(on Endpoint, params []Param, r *Rules) (*Params, error) {
 		if _, again := find(params[:i], given.Name); again {
 			return nil, refuseParam(given.Name, "it is given twice")
 		}
+		if !utf8.ValidString(given.Value) {
+			return nil, refuseParam(given.Name, "it is no valid UTF-8")
+		}
 		row, ok := paramTable[given.Name]
 		if !ok || row.on&on == 0 && row.all == "" {
 			return nil, refuseParam(given.Name, "unknown parameter")
@@ -197,7 +201,7 @@ func (p *Params) place(moved map[string]string) error {
 	w.EndObject()
 	over, err := esjson.Parse(&p.tape, w.Bytes(), esjson.RequestLimits())
 	if err != nil {
-		return refuseParam("q", "its text is no valid UTF-8 or too long")
+		return refuseParam("q", "it is too long")
 	}
 	p.over = over
 	return nil

@@ -17,7 +17,7 @@ func (k *walker) aggregation(v esjson.Value, name string) error {
 		return err
 	}
 	defer k.leave()
-	types := 0
+	var typ *agg
 	err := k.members(v, name, func(key string, m esjson.Value) error {
 		switch key {
 		case "aggs", "aggregations":
@@ -27,16 +27,15 @@ func (k *walker) aggregation(v esjson.Value, name string) error {
 			k.w.Key(key)
 			return k.inert(m)
 		}
-		if types++; types > 1 {
+		if typ != nil {
 			return refuse(m, key, "it is a second type of the aggregation %q", quoteLimit(name))
 		}
-		a := aggTable[key]
-		if a == nil {
+		if typ = aggTable[key]; typ == nil {
 			return refuse(m, key, "unknown aggregation")
 		}
-		return k.aggType(m, a)
+		return k.aggType(m, typ)
 	})
-	if err == nil && types == 0 {
+	if err == nil && typ == nil {
 		return refuse(v, name, "the aggregation has no type")
 	}
 	return err

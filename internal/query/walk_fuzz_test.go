@@ -1,0 +1,138 @@
+package query
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"guard/internal/esjson"
+)
+
+// goldenBodies returns the bodies of the golden files, as seeds.
+func goldenBodies(tb testing.TB) []string {
+	tb.Helper()
+	files, err := filepath.Glob("testdata/search/*.txt")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var bodies []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for line := range strings.SplitSeq(string(text), "\n") {
+			if strings.HasPrefix(line, "{") {
+				bodies = append(bodies, line)
+			}
+		}
+	}
+	return bodies
+}
+
+func canonical(t *testing.T, text string) string {
+	t.Helper()
+	var tape esjson.Tape
+	v, err := esjson.Parse(&tape, []byte(text), esjson.RequestLimits())
+	if err != nil {
+		t.Fatalf("%s is no JSON: %v", text, err)
+	}
+	return string(esjson.AppendCanonical(nil, v))
+}
+
+// FuzzSearch: a body is refused or keeps its meaning. Without rules it comes out
+// equal; under a document rule it differs by nothing but the filter; under a field
+// rule walking it again changes nothing, for what was hidden is gone.
+func FuzzSearch(f *testing.F) {
+	for _, body := range goldenBodies(f) {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		var tape esjson.Tape
+		v, err := esjson.Parse(&tape, []byte(body), esjson.RequestLimits())
+		if err != nil {
+			return
+		}
+		walk := func(v esjson.Value, r Rules) (string, bool) {
+			out, err := AppendSearch(nil, v, nil, &r)
+			var refusal *Refusal
+			if err != nil && !errors.As(err, &refusal) {
+				t.Fatalf("%s: %T %v is no refusal", body, err, err)
+			}
+			return string(out), err == nil
+		}
+		again := func(out string, r Rules) (string, bool) {
+			var tape esjson.Tape
+			v, err := esjson.Parse(&tape, []byte(out), esjson.RequestLimits())
+			if err != nil {
+				t.Fatalf("%s became %s: %v", body, out, err)
+			}
+			return walk(v, r)
+		}
+
+		free, ok := walk(v, Rules{Filter: Free})
+		if ok && v.Len() > 0 && canonical(t, free) != canonical(t, body) {
+			t.Fatalf("%s became %s without rules", body, free)
+		}
+		if filtered, ok := walk(v, Rules{Filter: `{"the":"filter"}`}); ok {
+			checkFiltered(t, v, filtered)
+		}
+		r := Rules{Filter: Free, Fields: hr}
+		if seen, ok := walk(v, r); ok {
+			if twice, ok := again(seen, r); !ok || twice != seen {
+				t.Fatalf("%s\nbecame %s\nand then %s", body, seen, twice)
+			}
+		}
+	})
+}
+
+// checkFiltered reports whether out is the body of v with its query under a filter.
+func checkFiltered(t *testing.T, v esjson.Value, out string) {
+	t.Helper()
+	want := `{"match_all":{}}`
+	var w esjson.Writer
+	w.BeginObject()
+	for key, m := range v.Members() {
+		if key == "query" {
+			want = string(m.Raw())
+			continue
+		}
+		w.Key(key)
+		w.Value(m)
+	}
+	w.Key("query")
+	w.Raw([]byte(`{"bool":{"must":[` + want + `],"filter":[{"the":"filter"}]}}`))
+	w.EndObject()
+	if got, want := canonical(t, out), canonical(t, string(w.Bytes())); got != want {
+		t.Fatalf("%s\n got %s\nwant %s", v.Raw(), got, want)
+	}
+}
+
+// FuzzParams: parameters are refused, kept, or placed in a body that parses.
+func FuzzParams(f *testing.F) {
+	f.Add("q", "ssn:1 OR a", "df", "ssn")
+	f.Add("_source", "ssn,a*", "sort", "ssn:asc,_score")
+	f.Add("q", "\xff", "lenient", "")
+	f.Fuzz(func(t *testing.T, a, av, b, bv string) {
+		for _, r := range []Rules{{Filter: Free}, {}, {Filter: Free, Fields: hr}} {
+			p, err := CheckParams(Search, []Param{{a, av, true}, {b, bv, true}}, &r)
+			if err != nil {
+				continue
+			}
+			out, err := AppendSearch(nil, esjson.Value{}, p, &r)
+			if err != nil {
+				continue
+			}
+			if len(out) > 0 {
+				canonical(t, string(out))
+			}
+			for _, k := range p.Keep {
+				if k.Name == "q" && (r.Filter != Free || r.Fields != nil) {
+					t.Fatalf("q stays in the URL under %+v", r)
+				}
+			}
+		}
+	})
+}
