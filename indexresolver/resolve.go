@@ -1,0 +1,362 @@
+package indexresolver
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"guard/internal/ask"
+	"guard/internal/names"
+)
+
+// Resolve says what exprs name on s, by the rules of the clusters' search: date
+// math is computed at now, wildcards expand to what opts allow, and an exclusion
+// counts only behind a wildcard. No expression at all means every index.
+//
+// Names that the cluster would answer with 404 are no error: they come back as
+// Unknown, NoMatch or Excluded, and the cluster says the rest when the request is
+// forwarded. An error is an *ask.Rejection.
+//
+// An alias or data stream that a wildcard matched stays whole where all of its
+// indices are meant, else the indices stand for themselves.
+func (s *State) Resolve(exprs []names.Expr, opts names.Options, now time.Time) (ask.Resolved, error) {
+	if s.Empty() {
+		return ask.Resolved{}, &ask.Rejection{
+			Status: http.StatusServiceUnavailable, Reason: ask.ReasonStateStale,
+			Type: "cluster_state_unavailable", Public: "the state of the cluster is not known yet",
+		}
+	}
+	w := walk{state: s, opts: opts, literal: map[*entry]bool{}, indices: map[*entry]bool{}, named: map[*entry]bool{}}
+	local := make([]names.Expr, 0, len(exprs))
+	for _, e := range exprs {
+		switch e, remote, err := compute(e, now); {
+		case err != nil:
+			return ask.Resolved{}, err
+		case remote:
+			w.out.Remote = append(w.out.Remote, e)
+		default:
+			local = append(local, e)
+		}
+	}
+	// With a remote part "*" is taken as one of several, which is the wider reading:
+	// whether such a cluster exists, and so whether "*" stands alone, is not known.
+	if len(w.out.Remote) == 0 && (len(local) == 0 || len(local) == 1 && local[0].IsAll()) {
+		return ask.Resolved{All: true, Targets: s.all[opts.Expand&names.ExpandAll]()}, nil
+	}
+	for _, e := range local {
+		if err := w.step(e); err != nil {
+			return ask.Resolved{}, err
+		}
+	}
+	return w.result(), nil
+}
+
+// compute refuses what no cluster takes for a name and computes date math.
+func compute(e names.Expr, now time.Time) (out names.Expr, remote bool, err error) {
+	if selector, ok := e.Selector(); ok {
+		return "", false, badExpression(e, fmt.Sprintf("selector [%s] is not supported", selector))
+	}
+	if strings.Contains(string(e), ",") {
+		return "", false, badExpression(e, "must not contain ','")
+	}
+	if _, _, ok := e.Remote(); ok {
+		return e, true, nil
+	}
+	out, err = e.DateMath(now)
+	if err != nil {
+		return "", false, &ask.Rejection{
+			Status: http.StatusBadRequest, Type: "parse_exception", Reason: ask.ReasonBadRequest,
+			Public: err.Error(), Cause: err,
+		}
+	}
+	return out, false, nil
+}
+
+func badExpression(e names.Expr, why string) error {
+	return &ask.Rejection{
+		Status: http.StatusBadRequest, Type: "invalid_index_name_exception", Reason: ask.ReasonBadRequest,
+		Public: fmt.Sprintf("Invalid index name [%s], %s.", e, why), Index: string(e),
+	}
+}
+
+func notFound(e names.Expr) error {
+	return &ask.Rejection{
+		Status: http.StatusNotFound, Type: "index_not_found_exception", Reason: ask.ReasonNotFound,
+		Public: fmt.Sprintf("no such index [%s]", e), Index: string(e),
+	}
+}
+
+// walk goes through the expressions of one list in their order. It keeps two sets,
+// as the clusters do: what is searched, and which names stand, which decides the
+// filters of aliases. An exclusion can take from one and not from the other.
+type walk struct {
+	state *State
+	opts  names.Options
+	// literal are the names that were written out and are searched.
+	literal map[*entry]bool
+	// indices are those that are searched not only through a literal alias or stream.
+	indices map[*entry]bool
+	// named are the names that stand, written out or matched.
+	named        map[*entry]bool
+	wildcardSeen bool
+	out          ask.Resolved
+}
+
+// step applies one expression. The order of the tests is the clusters' own.
+func (w *walk) step(e names.Expr) error {
+	switch {
+	case e == "":
+		return notFound(e)
+	case e[0] == '_':
+		return badExpression(e, "must not start with '_'")
+	case w.opts.Expand.Nothing():
+		w.lookup(e)
+		return nil
+	}
+	if found, ok := w.state.entries[string(e)]; ok {
+		w.take(found)
+		return nil
+	}
+	excluded, ok := e.Excluded()
+	switch exclusion := ok && w.wildcardSeen; {
+	case exclusion && excluded.IsWildcard():
+		w.excludeAll(excluded)
+	case exclusion:
+		w.exclude(excluded)
+	case e.IsWildcard():
+		w.expand(e)
+		w.wildcardSeen = true
+	default:
+		w.lookup(e)
+	}
+	return nil
+}
+
+// lookup takes a name that was written out, or notes that there is none.
+func (w *walk) lookup(e names.Expr) {
+	if found, ok := w.state.entries[string(e)]; ok {
+		w.take(found)
+		return
+	}
+	if e.IsWildcard() {
+		w.out.NoMatch = append(w.out.NoMatch, e)
+		return
+	}
+	w.out.Unknown = append(w.out.Unknown, string(e))
+}
+
+func (w *walk) take(e *entry) {
+	w.literal[e], w.named[e] = true, true
+	if e.kind == ask.Index {
+		w.indices[e] = true
+	}
+}
+
+// expand takes what the wildcard e matches. Closed indices of a literal alias are
+// meant; those of a matched one only if the options say so.
+func (w *walk) expand(e names.Expr) {
+	found := false
+	for m := range w.matches(e) {
+		found = true
+		if !w.visible(m, e) {
+			continue
+		}
+		if m.kind != ask.Index || w.wanted(m) {
+			w.named[m] = true
+		}
+		for _, index := range m.members {
+			if w.wanted(index) {
+				w.indices[index] = true
+			}
+		}
+	}
+	if !found {
+		w.out.NoMatch = append(w.out.NoMatch, e)
+	}
+}
+
+// excludeAll takes out the names that the wildcard e would expand to, and their
+// indices. An alias that was written out is still searched.
+func (w *walk) excludeAll(e names.Expr) {
+	if !w.opts.AllowNoIndices {
+		w.out.Excluded = append(w.out.Excluded, string(e))
+	}
+	for m := range w.matches(e) {
+		if !w.visible(m, e) {
+			continue
+		}
+		delete(w.named, m)
+		for _, index := range m.members {
+			if w.wanted(index) {
+				delete(w.indices, index)
+				delete(w.literal, index)
+			}
+		}
+	}
+}
+
+// exclude takes one name out. Of a matched alias or data stream only the name goes,
+// and with it the alias's filter: the clusters have put its indices in its place.
+func (w *walk) exclude(e names.Expr) {
+	if !w.opts.IgnoreUnavailable {
+		w.out.Excluded = append(w.out.Excluded, string(e))
+	}
+	if m, ok := w.state.entries[string(e)]; ok {
+		delete(w.named, m)
+		delete(w.literal, m)
+		delete(w.indices, m)
+	}
+}
+
+// matches yields the entries whose name e matches, of the kinds that opts allow.
+func (w *walk) matches(e names.Expr) func(yield func(*entry) bool) {
+	return func(yield func(*entry) bool) {
+		p, ok := e.Pattern()
+		if !ok {
+			return // it holds a character that no name can hold
+		}
+		for _, m := range w.state.withPrefix(string(e)) {
+			skip := m.kind == ask.Alias && w.opts.IgnoreAliases || m.kind == ask.DataStream && w.opts.IgnoreDataStreams
+			if !skip && p.Match(m.name) && !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// withPrefix returns the entries that start with what stands before the first '*'.
+func (s *State) withPrefix(expr string) []*entry {
+	prefix, _, _ := strings.Cut(expr, "*")
+	from, _ := slices.BinarySearchFunc(s.sorted, prefix, func(e *entry, p string) int { return strings.Compare(e.name, p) })
+	rest := s.sorted[from:]
+	to, _ := slices.BinarySearchFunc(rest, prefix, func(e *entry, p string) int {
+		if strings.HasPrefix(e.name, p) {
+			return -1
+		}
+		return strings.Compare(e.name, p)
+	})
+	return rest[:to]
+}
+
+// visible reports whether the wildcard e expands to the hidden entry m: if the
+// options say so, or if both start with a dot.
+func (w *walk) visible(m *entry, e names.Expr) bool {
+	return !m.hidden || w.opts.Expand&names.ExpandHidden != 0 ||
+		strings.HasPrefix(m.name, ".") && strings.HasPrefix(string(e), ".")
+}
+
+// wanted reports whether wildcards expand to indices in the state of index. Hidden
+// is asked of what was matched, not of its members.
+func (w *walk) wanted(index *entry) bool { return inState(index, w.opts.Expand) }
+
+func inState(index *entry, states names.Expand) bool {
+	if index.index.Closed {
+		return states&names.ExpandClosed != 0
+	}
+	return states&names.ExpandOpen != 0
+}
+
+// result lists the aliases and data streams that stand whole, and the indices that
+// stand for themselves.
+func (w *walk) result() ask.Resolved {
+	whole, ways := map[*entry]bool{}, map[*entry][]*entry{}
+	for m := range w.named {
+		if m.kind == ask.Index {
+			continue
+		}
+		whole[m] = w.isWhole(m)
+		for _, index := range m.members {
+			ways[index] = append(ways[index], m)
+		}
+	}
+	searched := maps.Clone(w.indices)
+	for m := range w.literal {
+		if m.kind == ask.Index {
+			continue
+		}
+		for _, index := range m.members {
+			searched[index] = true
+		}
+		if !whole[m] {
+			w.out.Targets = append(w.out.Targets, m.target(false))
+		}
+	}
+	for m, ok := range whole {
+		if ok {
+			w.out.Targets = append(w.out.Targets, m.target(!w.literal[m]))
+		}
+	}
+	for index := range searched {
+		if w.named[index] || !covered(ways[index], whole) {
+			w.out.Targets = append(w.out.Targets, w.indexTarget(index, ways[index]))
+		}
+	}
+	slices.SortFunc(w.out.Targets, func(a, b ask.Target) int { return strings.Compare(a.Name, b.Name) })
+	w.out.Unknown = sortedSet(w.out.Unknown)
+	w.out.Excluded = sortedSet(w.out.Excluded)
+	return w.out
+}
+
+// isWhole reports whether m was written out, or all of its indices are searched, so
+// that its name means no more than they do.
+func (w *walk) isWhole(m *entry) bool {
+	return w.literal[m] || !slices.ContainsFunc(m.members, func(x *entry) bool { return !w.indices[x] })
+}
+
+// covered reports whether the targets that stand whole say all about an index that
+// ways lead to: one of them shows every document, or there is no other way.
+func covered(ways []*entry, whole map[*entry]bool) bool {
+	partial := slices.ContainsFunc(ways, func(m *entry) bool { return !whole[m] })
+	return slices.ContainsFunc(ways, func(m *entry) bool { return whole[m] && (!m.filtered || !partial) })
+}
+
+// indexTarget describes an index. One that stands under its own name, or that any
+// alias without a filter leads to, shows every document.
+func (w *walk) indexTarget(index *entry, ways []*entry) ask.Target {
+	t := index.target(!w.literal[index])
+	if w.named[index] || slices.ContainsFunc(ways, func(m *entry) bool { return !m.filtered }) {
+		return t
+	}
+	for _, m := range ways {
+		t.Via = append(t.Via, m.name)
+	}
+	t.Via = sortedSet(t.Via)
+	t.Filtered = len(t.Via) > 0
+	return t
+}
+
+func sortedSet(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// everything is what "*" alone expands to: concrete indices. Here a visible data
+// stream shows its hidden indices, while a visible alias does not.
+func (s *State) everything(states names.Expand) []ask.Target {
+	var out []ask.Target
+	for _, e := range s.sorted {
+		if e.kind != ask.Index || !inState(e, states) {
+			continue
+		}
+		shown := !e.hidden || e.stream != nil && !e.stream.hidden
+		if shown || states&names.ExpandHidden != 0 {
+			out = append(out, e.target(true))
+		}
+	}
+	return out
+}
+
+// Indices returns the concrete indices behind the targets of r, sorted and without
+// repeats.
+func Indices(r ask.Resolved) []string {
+	set := make(map[string]struct{}, len(r.Targets))
+	for _, t := range r.Targets {
+		for _, m := range t.Members {
+			set[m] = struct{}{}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}

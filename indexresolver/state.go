@@ -1,0 +1,342 @@
+// Package indexresolver answers one question: which targets does an index
+// expression name? It holds the cluster's names as an immutable State and expands
+// by the clusters' own rules. What it cannot resolve is an error, never a guess.
+package indexresolver
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"guard/internal/ask"
+	"guard/internal/names"
+)
+
+// Distribution says whose software the cluster runs.
+type Distribution uint8
+
+// The distributions. The zero value is none that we know.
+const (
+	UnknownDistribution Distribution = iota
+	OpenSearch
+	Elasticsearch
+)
+
+// Engine is the software of the cluster.
+type Engine struct {
+	Distribution Distribution
+	Version      string // as it says itself: "2.19.4"
+	Major, Minor int
+}
+
+// Contents are the facts that a State is made of, as they were fetched.
+type Contents struct {
+	ClusterUUID string
+	StateUUID   string
+	// Version is the cluster's own counter under one ClusterUUID; it never goes back.
+	Version    uint64
+	Generation uint64 // ours: counts the states of this process
+	FetchedAt  time.Time
+	Engine     Engine
+
+	Indices     []Index
+	DataStreams []DataStream
+}
+
+// Index is one concrete index.
+type Index struct {
+	Name, UUID string
+	Closed     bool
+	Hidden     bool // the setting; a visible data stream shows its indices all the same
+	System     bool
+	Aliases    []Membership
+	Mapping    []byte // JSON of the mapping without a type name, nil if there is none
+}
+
+// Membership is what an alias says about one of its indices.
+type Membership struct {
+	Alias         string
+	Filter        []byte // JSON of a query, nil if there is none
+	IndexRouting  string
+	SearchRouting string
+	Write         bool
+	Hidden        bool
+}
+
+// DataStream is a data stream.
+type DataStream struct {
+	Name    string
+	Hidden  bool
+	Indices []string // in order, the one that is written to last
+}
+
+// MappingID is the content of a mapping, hashed: equal mappings are kept once.
+type MappingID [sha256.Size]byte
+
+// State is what is known about the cluster at one moment. It is immutable and safe
+// for concurrent use. The zero value resolves nothing: every question is an error.
+type State struct {
+	ClusterUUID string
+	StateUUID   string
+	Version     uint64
+	Generation  uint64
+	FetchedAt   time.Time
+	Engine      Engine
+
+	entries  map[string]*entry
+	sorted   []*entry // by name
+	table    *names.Table
+	mappings map[MappingID][]byte
+	all      [names.ExpandAll + 1]func() []ask.Target // what "*" means, by states
+}
+
+// entry is a name: an index, an alias or a data stream.
+type entry struct {
+	name     string
+	kind     ask.TargetKind
+	hidden   bool
+	filtered bool
+	members  []*entry // sorted; of an index itself
+	names    []string // of members
+
+	index   *Index    // of an index
+	stream  *entry    // of an index that belongs to one
+	mapping MappingID // of an index
+	write   string    // of an alias or data stream
+}
+
+// New builds a State from c, which it keeps: the caller must not change it
+// afterwards. What prev holds already is shared with it; prev may be nil.
+func New(c Contents, prev *State) (*State, error) {
+	s := &State{
+		ClusterUUID: c.ClusterUUID, StateUUID: c.StateUUID, Version: c.Version,
+		Generation: c.Generation, FetchedAt: c.FetchedAt, Engine: c.Engine,
+		entries: make(map[string]*entry, len(c.Indices)), mappings: make(map[MappingID][]byte),
+	}
+	if prev == nil {
+		prev = &State{table: names.NewTable(nil)}
+	}
+	for i := range c.Indices {
+		if err := s.addIndex(&c.Indices[i], prev); err != nil {
+			return nil, err
+		}
+	}
+	for i := range c.Indices {
+		if err := s.addAliases(&c.Indices[i]); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range c.DataStreams {
+		if err := s.addDataStream(d); err != nil {
+			return nil, err
+		}
+	}
+	s.finish(prev)
+	return s, nil
+}
+
+// add refuses a second meaning of a name: the cluster has none, so the state would
+// be a mixture of two.
+func (s *State) add(e *entry) error {
+	if err := names.CheckName(e.name); err != nil {
+		return fmt.Errorf("cannot use the cluster state: %w", err)
+	}
+	if other, ok := s.entries[e.name]; ok {
+		return fmt.Errorf("cannot use the cluster state: %q is %s and %s", e.name, kindName(other.kind), kindName(e.kind))
+	}
+	s.entries[e.name] = e
+	return nil
+}
+
+func kindName(k ask.TargetKind) string {
+	switch k {
+	case ask.Index:
+		return "an index"
+	case ask.Alias:
+		return "an alias"
+	case ask.DataStream:
+		return "a data stream"
+	default:
+		return "unknown"
+	}
+}
+
+func (s *State) addIndex(x *Index, prev *State) error {
+	e := &entry{name: x.Name, kind: ask.Index, hidden: x.Hidden, index: x}
+	e.members = []*entry{e}
+	if x.Mapping != nil {
+		e.mapping = sha256.Sum256(x.Mapping)
+		if old, ok := prev.mappings[e.mapping]; ok {
+			x.Mapping = old
+		} else if same, ok := s.mappings[e.mapping]; ok {
+			x.Mapping = same
+		}
+		s.mappings[e.mapping] = x.Mapping
+	}
+	return s.add(e)
+}
+
+func (s *State) addAliases(x *Index) error {
+	index := s.entries[x.Name]
+	for i := range x.Aliases {
+		m := &x.Aliases[i]
+		a, ok := s.entries[m.Alias]
+		if !ok || a.kind != ask.Alias {
+			a = &entry{name: m.Alias, kind: ask.Alias, hidden: m.Hidden}
+			if err := s.add(a); err != nil {
+				return err
+			}
+		}
+		a.members = append(a.members, index)
+		a.filtered = a.filtered || m.Filter != nil || m.SearchRouting != "" || m.IndexRouting != ""
+		// One hidden membership hides the alias: the cluster wants all of them alike.
+		a.hidden = a.hidden || m.Hidden
+		if m.Write {
+			a.write = x.Name
+		}
+	}
+	return nil
+}
+
+func (s *State) addDataStream(d DataStream) error {
+	e := &entry{name: d.Name, kind: ask.DataStream, hidden: d.Hidden}
+	for _, name := range d.Indices {
+		index, ok := s.entries[name]
+		if !ok || index.kind != ask.Index {
+			return fmt.Errorf("cannot use the cluster state: data stream %q has the unknown index %q", d.Name, name)
+		}
+		index.stream = e
+		e.members = append(e.members, index)
+		e.write = name
+	}
+	return s.add(e)
+}
+
+// finish sorts, links and numbers what was added.
+func (s *State) finish(prev *State) {
+	s.sorted = slices.SortedFunc(maps.Values(s.entries), func(a, b *entry) int { return strings.Compare(a.name, b.name) })
+	for _, e := range s.sorted {
+		slices.SortFunc(e.members, func(a, b *entry) int { return strings.Compare(a.name, b.name) })
+		e.names = make([]string, len(e.members))
+		for i, m := range e.members {
+			e.names[i] = m.name
+		}
+		// An alias with one index writes to it without being told.
+		if e.kind == ask.Alias && e.write == "" && len(e.members) == 1 {
+			e.write = e.names[0]
+		}
+	}
+	var added, removed []string
+	for _, e := range s.sorted {
+		if _, ok := prev.table.Lookup(e.name); !ok {
+			added = append(added, e.name)
+		}
+	}
+	for _, e := range prev.sorted {
+		if _, ok := s.entries[e.name]; !ok {
+			removed = append(removed, e.name)
+		}
+	}
+	s.table = prev.table.Apply(added, removed)
+	for states := range s.all {
+		s.all[states] = sync.OnceValue(func() []ask.Target { return s.everything(names.Expand(states)) }) //nolint:gosec // G115: below 8
+	}
+}
+
+// Empty reports whether s holds no state at all, as opposed to one without names.
+func (s *State) Empty() bool { return s == nil || s.table == nil }
+
+// Names returns the table that numbers every name of s. A name keeps its ordinal
+// from one State to the next.
+func (s *State) Names() *names.Table { return s.table }
+
+// Lookup returns the target that name is, if it is an index, alias or data stream.
+func (s *State) Lookup(name string) (ask.Target, bool) {
+	if s == nil {
+		return ask.Target{}, false
+	}
+	e, ok := s.entries[name]
+	if !ok {
+		return ask.Target{}, false
+	}
+	return e.target(false), true
+}
+
+// Targets yields every index, alias and data stream, by name.
+func (s *State) Targets() iter.Seq[ask.Target] {
+	return func(yield func(ask.Target) bool) {
+		for _, e := range s.sorted {
+			if !yield(e.target(false)) {
+				return
+			}
+		}
+	}
+}
+
+// Index returns the concrete index called name. It is read-only.
+func (s *State) Index(name string) (*Index, bool) {
+	if s == nil {
+		return nil, false
+	}
+	e, ok := s.entries[name]
+	if !ok || e.kind != ask.Index {
+		return nil, false
+	}
+	return e.index, true
+}
+
+// StreamOf returns the data stream that the index called name belongs to.
+func (s *State) StreamOf(name string) (string, bool) {
+	if s == nil {
+		return "", false
+	}
+	e, ok := s.entries[name]
+	if !ok || e.stream == nil {
+		return "", false
+	}
+	return e.stream.name, true
+}
+
+// WriteIndex returns the index that a document written to name goes to: of an alias
+// with several indices only if one is marked.
+func (s *State) WriteIndex(name string) (string, bool) {
+	if s == nil {
+		return "", false
+	}
+	e, ok := s.entries[name]
+	switch {
+	case !ok:
+		return "", false
+	case e.kind == ask.Index:
+		return name, true
+	}
+	return e.write, e.write != ""
+}
+
+// Mapping returns the mapping of the concrete index called name as JSON, without a
+// type name, and its identity. It is read-only.
+func (s *State) Mapping(name string) (raw []byte, id MappingID, ok bool) {
+	if s == nil {
+		return nil, MappingID{}, false
+	}
+	e, ok := s.entries[name]
+	if !ok || e.index == nil || e.index.Mapping == nil {
+		return nil, MappingID{}, false
+	}
+	return e.index.Mapping, e.mapping, true
+}
+
+// Mappings yields each different mapping once.
+func (s *State) Mappings() iter.Seq2[MappingID, []byte] { return maps.All(s.mappings) }
+
+// Age is the time since the cluster was last known to be in this state.
+func (s *State) Age(now time.Time) time.Duration { return now.Sub(s.FetchedAt) }
+
+func (e *entry) target(wildcard bool) ask.Target {
+	return ask.Target{Name: e.name, Kind: e.kind, Members: e.names, Wildcard: wildcard, Filtered: e.filtered}
+}

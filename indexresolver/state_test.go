@@ -1,0 +1,212 @@
+package indexresolver
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"guard/internal/ask"
+	"guard/internal/names"
+)
+
+func TestNewRefuses(t *testing.T) {
+	f := func(c Contents, wantErr string) {
+		t.Helper()
+		s, err := New(c, nil)
+		if err == nil || !strings.Contains(err.Error(), wantErr) {
+			t.Errorf("New gives %v; want an error with %q", err, wantErr)
+		}
+		if s != nil {
+			t.Error("New failed and returned a state")
+		}
+	}
+	index := func(name string, aliases ...string) Index {
+		x := Index{Name: name}
+		for _, a := range aliases {
+			x.Aliases = append(x.Aliases, Membership{Alias: a})
+		}
+		return x
+	}
+	f(Contents{Indices: []Index{index("a"), index("a")}}, `"a" is an index and an index`)
+	f(Contents{Indices: []Index{index("a", "b"), index("b")}}, `"b" is an index and an alias`)
+	f(Contents{Indices: []Index{index("a")}, DataStreams: []DataStream{{Name: "a"}}}, `"a" is an index and a data stream`)
+	f(Contents{Indices: []Index{index("a", "d")}, DataStreams: []DataStream{{Name: "d"}}}, `"d" is an alias and a data stream`)
+	f(Contents{DataStreams: []DataStream{{Name: "d", Indices: []string{"x"}}}}, `the unknown index "x"`)
+	f(Contents{Indices: []Index{index("a", "al")}, DataStreams: []DataStream{{Name: "d", Indices: []string{"al"}}}}, `the unknown index "al"`)
+	f(Contents{Indices: []Index{index("A")}}, "must be lowercase")
+	f(Contents{Indices: []Index{index("a", "*")}}, "must not contain '*'")
+	f(Contents{Indices: []Index{index("")}}, "must not be empty")
+}
+
+func TestLookup(t *testing.T) {
+	s := mustNew(t, world())
+	f := func(name string, want ask.Target) {
+		t.Helper()
+		got, ok := s.Lookup(name)
+		if diff := cmp.Diff(want, got); diff != "" || ok != (want.Kind != ask.Missing) {
+			t.Errorf("Lookup(%q) is %v and (-want +got):\n%s", name, ok, diff)
+		}
+	}
+	f("a1", ask.Target{Name: "a1", Kind: ask.Index, Members: []string{"a1"}})
+	f("al", ask.Target{Name: "al", Kind: ask.Alias, Members: []string{"a1", "a2"}})
+	f("alf", ask.Target{Name: "alf", Kind: ask.Alias, Members: []string{"a1"}, Filtered: true})
+	f("ds1", ask.Target{Name: "ds1", Kind: ask.DataStream, Members: []string{".ds-ds1-000001", ".ds-ds1-000002"}})
+	f("nosuch", ask.Target{})
+	f("a*", ask.Target{})
+}
+
+func TestWriteIndex(t *testing.T) {
+	s := mustNew(t, world())
+	f := func(name, want string) {
+		t.Helper()
+		if got, ok := s.WriteIndex(name); got != want || ok != (want != "") {
+			t.Errorf("WriteIndex(%q) = %q, %v; want %q", name, got, ok, want)
+		}
+	}
+	f("a1", "a1")
+	f("zal", "b1") // the only one
+	f("alw", "a1") // marked
+	f("al", "")    // several, none marked
+	f("ds1", ".ds-ds1-000002")
+	f("nosuch", "")
+}
+
+func TestWriteIndexIsTheLastOfAStream(t *testing.T) {
+	s := mustNew(t, Contents{
+		Indices:     []Index{{Name: ".ds-b"}, {Name: ".ds-a"}},
+		DataStreams: []DataStream{{Name: "d", Indices: []string{".ds-b", ".ds-a"}}},
+	})
+	if got, _ := s.WriteIndex("d"); got != ".ds-a" {
+		t.Errorf("the write index is %q; want the last, .ds-a", got)
+	}
+	if got, ok := s.StreamOf(".ds-b"); got != "d" || !ok {
+		t.Errorf("StreamOf is %q, %v; want d", got, ok)
+	}
+	if got, ok := s.StreamOf("d"); ok {
+		t.Errorf("a stream belongs to %q", got)
+	}
+}
+
+func TestMappingsAreKeptOnce(t *testing.T) {
+	mapping := func() []byte { return []byte(`{"properties":{"f":{"type":"keyword"}}}`) }
+	old := mustNew(t, Contents{Indices: []Index{{Name: "a", Mapping: mapping()}, {Name: "b", Mapping: mapping()}, {Name: "c"}}})
+	next, err := New(Contents{Indices: []Index{{Name: "a", Mapping: mapping()}, {Name: "d", Mapping: []byte(`{}`)}}}, old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, id, ok := old.Mapping("a")
+	b, idB, _ := old.Mapping("b")
+	if !ok || id != idB || &a[0] != &b[0] {
+		t.Error("equal mappings of one state are kept twice")
+	}
+	if again, idAgain, _ := next.Mapping("a"); idAgain != id || &again[0] != &a[0] {
+		t.Error("an equal mapping of the next state is kept twice")
+	}
+	if _, _, ok := old.Mapping("c"); ok {
+		t.Error("an index without a mapping has one")
+	}
+	if _, idD, _ := next.Mapping("d"); idD == id {
+		t.Error("different mappings have one identity")
+	}
+	count := 0
+	for range next.Mappings() {
+		count++
+	}
+	if count != 2 {
+		t.Errorf("%d mappings are kept; want 2", count)
+	}
+}
+
+func TestNamesKeepTheirOrdinals(t *testing.T) {
+	old := mustNew(t, Contents{Indices: []Index{{Name: "a"}, {Name: "b", Aliases: []Membership{{Alias: "x"}}}}})
+	next, err := New(Contents{Indices: []Index{{Name: "b"}, {Name: "c"}}}, old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := old.Names().Lookup("b")
+	after, ok := next.Names().Lookup("b")
+	if !ok || before != after {
+		t.Errorf("b had ordinal %d and has %d, %v", before, after, ok)
+	}
+	f := func(s *State, want ...string) {
+		t.Helper()
+		var got []string
+		for _, name := range s.Names().All() {
+			got = append(got, name)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("the names are %q; want %q", got, want)
+		}
+	}
+	f(old, "a", "b", "x")
+	f(next, "b", "c")
+}
+
+func TestBindings(t *testing.T) {
+	filter := func(v string) []byte { return []byte(`{"term":{"f":"` + v + `"}}`) }
+	s := mustNew(t, Contents{FetchedAt: now, Indices: []Index{
+		{Name: "a", Aliases: []Membership{
+			{Alias: "f1", Filter: filter("1")}, {Alias: "f2", Filter: filter("2"), SearchRouting: "y,x"},
+			{Alias: "f1too", Filter: filter("1"), SearchRouting: "z"}, {Alias: "free"},
+		}},
+		{Name: "b", Aliases: []Membership{{Alias: "f1"}, {Alias: "routed", SearchRouting: "r"}}},
+	}})
+	f := func(expr string, want map[string]Binding) {
+		t.Helper()
+		r, err := s.Resolve(names.Split(expr), search, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, s.Bindings(r)); diff != "" {
+			t.Errorf("%q is bound (-want +got):\n%s", expr, diff)
+		}
+	}
+	none := map[string]Binding{}
+	f("a", none)
+	f("free", none)
+	f("f1", map[string]Binding{"a": {Filters: [][]byte{filter("1")}}}) // on b it has no filter
+	f("f2", map[string]Binding{"a": {Filters: [][]byte{filter("2")}, Routing: []string{"x", "y"}}})
+	f("f1,f2", map[string]Binding{"a": {Filters: [][]byte{filter("1"), filter("2")}}})
+	f("f2,f1too", map[string]Binding{"a": {Filters: [][]byte{filter("2"), filter("1")}, Routing: []string{"x", "y", "z"}}})
+	f("f1,f1too", map[string]Binding{"a": {Filters: [][]byte{filter("1")}}})
+	f("f1,a", none)
+	f("f1,free", none)
+	f("f*", none)
+	f("routed", map[string]Binding{"b": {Routing: []string{"r"}}})
+	f("f1*,-b", map[string]Binding{"a": {Filters: [][]byte{filter("1")}}})
+}
+
+func TestAge(t *testing.T) {
+	s := State{FetchedAt: now}
+	if got := s.Age(now.Add(time.Minute)); got != time.Minute {
+		t.Errorf("the age is %v; want a minute", got)
+	}
+}
+
+func BenchmarkResolve(b *testing.B) {
+	c := Contents{FetchedAt: now}
+	for _, family := range []string{"a", "b", "c", "d", "e"} {
+		for i := range 2000 {
+			c.Indices = append(c.Indices, Index{Name: fmt.Sprint("index_", family, i)})
+		}
+	}
+	s := mustNew(b, c)
+	for _, bench := range []struct{ name, expr string }{
+		{"all", "*"}, {"one", c.Indices[0].Name}, {"pattern-20-percent", "index_a*"}, {"pattern-none", "x*"},
+	} {
+		exprs := names.Split(bench.expr)
+		b.Run(bench.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.Resolve(exprs, search, now); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
