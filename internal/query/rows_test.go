@@ -97,6 +97,64 @@ func TestRowsAgree(t *testing.T) {
 	}
 }
 
+// TestRowsNameFields: where the specifications say that a field is named, our slot
+// treats it as one. "keys($)" is the form of a clause, not a slot.
+func TestRowsNameFields(t *testing.T) {
+	check := func(name, paths string, sh shape) {
+		for _, path := range strings.FieldsFunc(paths, func(r rune) bool { return r == ';' || r == ',' }) {
+			path, _, _ = strings.Cut(strings.TrimSpace(path), " ")
+			if !strings.HasPrefix(path, "$.") || strings.Contains(path, "|") {
+				continue
+			}
+			s, ok := slotAt(sh, strings.TrimPrefix(path, "$."))
+			if ok && !namesFields[s.kind] && s.all == "" && s.fls == "" {
+				t.Errorf("%s: %s names a field, and stands as kind %d", name, path, s.kind)
+			}
+			if !ok && !strings.Contains(path, "<field>") && !strings.Contains(path, ".*") {
+				t.Errorf("%s: %s names a field, and has no slot", name, path)
+			}
+		}
+	}
+	for _, row := range rows(t, "query_dsl.tsv") {
+		c := clauses[row[0]]
+		if c == nil || c.all != "" || strings.HasPrefix(c.name, "has_") || c.name == "parent_id" {
+			continue // the type of a join is a relation, and joins are refused under a field rule
+		}
+		if keyed := strings.Contains(row[2], "keys($)"); keyed != (c.form == perField) {
+			t.Errorf("%s: its form is %d; the specifications say %s", c.name, c.form, row[2])
+		}
+		check(c.name, row[2], c.keys)
+	}
+	for _, row := range rows(t, "aggs.tsv") {
+		a := aggTable[row[0]]
+		if row[2] == "pipeline" || a.all != "" || a.fls != "" {
+			continue
+		}
+		check(a.name, strings.NewReplacer("$.order.*", "", "$.seq_no_primary_term", "").Replace(row[3]), a.keys)
+	}
+	for _, row := range rows(t, "search_body.tsv") {
+		if s, ok := searchKeys[row[0]]; ok && row[1] == "body" && s.all == "" && strings.HasPrefix(row[3], "$.") && !namesFields[s.kind] && s.kind != object && s.kind != objects && s.fls == "" {
+			t.Errorf("body key %s names fields at %s, and stands as kind %d", row[0], row[3], s.kind)
+		}
+	}
+}
+
+// namesFields are the kinds that look at field names.
+var namesFields = map[kind]bool{
+	fieldName: true, fieldPattern: true, rankName: true, rankNames: true, fieldList: true, pathName: true, byField: true,
+	sortList: true, sourceSpec: true, fetchFields: true, storedList: true, highlighted: true, hitShape: true, hitShapes: true,
+}
+
+// slotAt follows a path such as functions[*].field_value_factor.field.
+func slotAt(sh shape, path string) (slot, bool) {
+	key, rest, more := strings.Cut(strings.ReplaceAll(path, "[*]", ""), ".")
+	s, ok := sh[key]
+	if !ok || !more || len(s.keys) == 0 {
+		return s, ok
+	}
+	return slotAt(s.keys, rest)
+}
+
 // walkShape calls f for each key of a shape and of the shapes below it.
 func walkShape(sh shape, f func(key string, s slot)) {
 	for key, s := range sh {

@@ -35,10 +35,10 @@ func (k *walker) aggregation(v esjson.Value, name string) error {
 		}
 		return k.aggType(m, typ)
 	})
-	if err == nil && typ == nil {
-		return refuse(v, name, "the aggregation has no type")
+	if err != nil {
+		return err
 	}
-	return err
+	return checkType(v, name, typ)
 }
 
 // aggType prints name: v for the type of an aggregation.
@@ -55,4 +55,18 @@ func (k *walker) aggType(v esjson.Value, a *agg) error {
 	default:
 		return k.object(v, a.name, a.keys)
 	}
+}
+
+// checkType refuses an aggregation without a type, and one with others below it
+// whose type takes none.
+func checkType(v esjson.Value, name string, typ *agg) error {
+	if typ == nil {
+		return refuse(v, name, "the aggregation has no type")
+	}
+	for _, key := range []string{"aggs", "aggregations"} {
+		if below, ok := v.Lookup(key); ok && !typ.nests && below.Len() > 0 {
+			return refuse(below, key, "an aggregation of type %s takes none below it", typ.name)
+		}
+	}
+	return nil
 }
