@@ -1,6 +1,10 @@
 package fls
 
-import "guard/internal/esjson"
+import (
+	"sync"
+
+	"guard/internal/esjson"
+)
 
 // Answer filters answers that carry documents: a second barrier behind the request
 // that asked for visible fields only. For every answer:
@@ -26,91 +30,49 @@ type Answer struct {
 	Explanation bool
 }
 
-func (a *Answer) filter(dst, src []byte) filter { return filter{Answer: a, src: src, dst: dst} }
+// filters keeps the small buffers of passes that have ended.
+var filters = sync.Pool{New: func() any { return new(filter) }}
+
+// maxPooled bounds the buffers that are kept: one odd answer must not pin memory.
+const maxPooled = 16 << 10 // 16 KiB
+
+// pass makes one pass over src by run, which returns where the answer ends.
+func (a *Answer) pass(dst, src []byte, run func(f *filter, i int) (end int, keep bool, err error)) ([]byte, error) {
+	f := filters.Get().(*filter)
+	f.Answer, f.src, f.dst = a, src, dst
+	end, _, err := run(f, esjson.SkipSpace(src, 0))
+	out, err := f.finish(end, err)
+	if cap(f.path)+cap(f.key)+cap(f.saved)+cap(f.index) <= maxPooled {
+		*f = filter{path: f.path[:0], key: f.key[:0], saved: f.saved[:0], index: f.index[:0]}
+		filters.Put(f)
+	}
+	return out, err
+}
 
 // AppendSearch filters the answer of a search, a scroll or one slot of a multi-search.
 func (a *Answer) AppendSearch(dst, src []byte) ([]byte, error) {
-	f := a.filter(dst, src)
-	end, _, err := f.search(esjson.SkipSpace(src, 0))
-	return f.finish(end, err)
+	return a.pass(dst, src, (*filter).search)
 }
 
 // AppendMultiSearch filters the answer of a multi-search.
 func (a *Answer) AppendMultiSearch(dst, src []byte) ([]byte, error) {
-	f := a.filter(dst, src)
-	end, _, err := f.object(esjson.SkipSpace(src, 0), func(key []byte, i int) (int, bool, error) {
-		switch string(key) {
-		case "responses":
-			end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.search(i) })
-			return end, true, err
-		case "took", "error", "status":
-			end, err := f.skip(i)
-			return end, true, err
-		}
-		return i, false, fault(i, "found unknown key %s in a multi-search", quote(key))
-	})
-	return f.finish(end, err)
+	return a.pass(dst, src, (*filter).multiSearch)
 }
 
 // AppendGet filters the answer of a get by id.
 func (a *Answer) AppendGet(dst, src []byte) ([]byte, error) {
-	f := a.filter(dst, src)
-	end, _, err := f.oneHit(esjson.SkipSpace(src, 0), f.getMember)
-	return f.finish(end, err)
+	return a.pass(dst, src, (*filter).getDocument)
 }
 
 // AppendMultiGet filters the answer of a multi-get.
 func (a *Answer) AppendMultiGet(dst, src []byte) ([]byte, error) {
-	f := a.filter(dst, src)
-	end, _, err := f.object(esjson.SkipSpace(src, 0), func(key []byte, i int) (int, bool, error) {
-		switch string(key) {
-		case "docs":
-			end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.oneHit(i, f.getMember) })
-			return end, true, err
-		case "error", "status":
-			end, err := f.skip(i)
-			return end, true, err
-		}
-		return i, false, fault(i, "found unknown key %s in a multi-get", quote(key))
-	})
-	return f.finish(end, err)
+	return a.pass(dst, src, (*filter).multiGet)
 }
 
 // AppendSource filters a bare document, as the source endpoint answers it.
 func (a *Answer) AppendSource(dst, src []byte, p *Projection) ([]byte, error) {
-	f := a.filter(dst, src)
-	f.hit.projection = p
-	end, _, err := f.hitSource(esjson.SkipSpace(src, 0))
-	return f.finish(end, err)
-}
-
-// getMember passes over one member of a get answer: a hit, or why there is none.
-func (f *filter) getMember(key []byte, i int) (end int, keep bool, err error) {
-	switch string(key) {
-	case "found", "error", "status":
-		end, err = f.skip(i)
-		return end, true, err
-	}
-	return f.hitMember(key, i)
-}
-
-// search passes over one search answer. The list of keys is closed; "profile" is
-// not in it, since it prints the queries that ran.
-func (f *filter) search(i int) (end int, keep bool, err error) {
-	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
-		switch string(key) {
-		case "hits":
-			return f.hits(i)
-		case "aggregations":
-			return f.aggregations(i)
-		case "suggest":
-			return f.suggestions(i)
-		case "took", "timed_out", "terminated_early", "num_reduce_phases", "phase_took", "_scroll_id", "pit_id",
-			"_shards", "_clusters", "status", "error":
-			end, err := f.skip(i)
-			return end, true, err
-		}
-		return i, false, fault(i, "found unknown key %s in a search answer", quote(key))
+	return a.pass(dst, src, func(f *filter, i int) (int, bool, error) {
+		f.hit.projection = p
+		return f.hitSource(i)
 	})
-	return end, true, err
 }

@@ -81,6 +81,12 @@ func (f *filter) skip(i int) (int, error) {
 	return end, nil
 }
 
+// keep passes over the value at i and keeps it.
+func (f *filter) keep(i int) (end int, keep bool, err error) {
+	end, err = f.skip(i)
+	return end, true, err
+}
+
 // cut drops src[from:to]. What was copied already is left alone.
 func (f *filter) cut(from, to int) {
 	if from > f.copied {
@@ -209,7 +215,7 @@ func (f *filter) value(i int, verdict Verdict) (end int, keep bool, err error) {
 	}
 	switch f.at(i) {
 	case '{':
-		end, kept, err := f.members(i)
+		end, kept, err := f.members(i, len(f.path))
 		return end, kept > 0 || verdict != Probe, err
 	case '[':
 		empty := f.at(esjson.SkipSpace(f.src, i+1)) == ']'
@@ -222,8 +228,9 @@ func (f *filter) value(i int, verdict Verdict) (end int, keep bool, err error) {
 	}
 }
 
-// members passes over the object at i, which stands at f.path.
-func (f *filter) members(i int) (end, kept int, err error) {
+// members passes over the object at i, which stands at f.path. The first judged
+// bytes of the path were judged.
+func (f *filter) members(i, judged int) (end, kept int, err error) {
 	base := len(f.path)
 	end, kept, err = f.object(i, func(key []byte, i int) (int, bool, error) {
 		f.path = f.path[:base]
@@ -231,15 +238,26 @@ func (f *filter) members(i int) (end, kept int, err error) {
 			f.path = append(f.path, '.')
 		}
 		f.path = append(f.path, key...)
-		return f.value(i, f.judge())
+		return f.value(i, f.judge(judged))
 	})
 	f.path = f.path[:base]
 	return end, kept, err
 }
 
-func (f *filter) judge() Verdict {
+func (f *filter) judge(judged int) Verdict {
 	if f.named {
 		return f.hit.projection.JudgeName(f.path)
 	}
-	return f.hit.projection.Judge(f.path)
+	return f.hit.projection.Judge(f.path, judged)
+}
+
+// finish checks that nothing but space is left, and copies what was kept last.
+func (f *filter) finish(end int, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	if i := esjson.SkipSpace(f.src, end); i < len(f.src) {
+		return nil, fault(i, "found data behind the end")
+	}
+	return append(f.dst, f.src[f.copied:]...), nil
 }

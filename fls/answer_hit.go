@@ -1,23 +1,19 @@
 package fls
 
-import (
-	"bytes"
-
-	"guard/internal/esjson"
-)
+import "bytes"
 
 // hitList passes over an array of hits.
 func (f *filter) hitList(i int) (end int, keep bool, err error) {
-	end, _, err = f.array(i, func(_ []byte, i int) (int, bool, error) { return f.oneHit(i, f.hitMember) })
+	end, _, err = f.array(i, func(_ []byte, i int) (int, bool, error) { return f.oneHit(i, (*filter).hitMember) })
 	return end, true, err
 }
 
-// oneHit passes over a hit or a document with v, which knows nothing of the hit yet.
-func (f *filter) oneHit(i int, v visit) (end int, keep bool, err error) {
+// oneHit passes over a hit or a document with member, which knows nothing of the hit yet.
+func (f *filter) oneHit(i int, member func(f *filter, key []byte, i int) (int, bool, error)) (end int, keep bool, err error) {
 	outer, path := f.hit, len(f.saved)
 	f.saved = append(f.saved, f.path...)
 	f.hit, f.path = hit{projection: f.Default}, f.path[:0]
-	end, _, err = f.object(i, v)
+	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) { return member(f, key, i) })
 	f.hit, f.path = outer, append(f.path[:0], f.saved[path:]...)
 	f.saved = f.saved[:path]
 	return end, true, err
@@ -42,12 +38,10 @@ func (f *filter) hitMember(key []byte, i int) (end int, keep bool, err error) {
 		return end, true, err
 	case "_id", "_type", "_score", "_version", "_seq_no", "_primary_term", "_routing", "_parent", "sort",
 		"matched_queries", "_shard", "_node", "_rank", "_size", "_doc_count", "_tier":
-		end, err = f.skip(i)
-		return end, true, err
+		return f.keep(i)
 	case "_explanation":
 		if f.Explanation {
-			end, err = f.skip(i)
-			return end, true, err
+			return f.keep(i)
 		}
 	}
 	return i, false, fault(i, "found unknown key %s in a hit", quote(key))
@@ -109,8 +103,7 @@ func (f *filter) nestedPath(i int) (end int, err error) {
 			f.path = append(f.path, name...)
 			return end, true, err
 		case "offset":
-			end, err := f.skip(i)
-			return end, true, err
+			return f.keep(i)
 		case "_nested":
 			inner++
 			end, err := f.nestedPath(i)
@@ -126,15 +119,10 @@ func (f *filter) hitSource(i int) (end int, keep bool, err error) {
 	if err := f.judging(i); err != nil {
 		return i, false, err
 	}
-	if f.at(i) == 'n' { // null: the index keeps no source
-		end, err = f.skip(i)
-		return end, true, err
+	if f.at(i) == 'n' || f.hit.projection.everything { // null: the index keeps no source
+		return f.keep(i)
 	}
-	if f.hit.projection.everything {
-		end, err = f.skip(i)
-		return end, true, err
-	}
-	end, _, err = f.members(i)
+	end, _, err = f.members(i, 0)
 	return end, true, err
 }
 
@@ -146,7 +134,7 @@ func (f *filter) hitNames(i int) (end int, keep bool, err error) {
 	base := len(f.saved)
 	f.saved = append(f.saved, f.path...)
 	f.path, f.named = f.path[:0], true
-	end, _, err = f.members(i)
+	end, _, err = f.members(i, 0)
 	f.path, f.named = append(f.path[:0], f.saved[base:]...), false
 	f.saved = f.saved[:base]
 	return end, true, err
@@ -166,93 +154,4 @@ func (f *filter) hitIgnored(i int) (end int, keep bool, err error) {
 	}
 	end, _, err = f.array(i, shown)
 	return end, true, err
-}
-
-// hitsEnvelope passes over {"hits":{"total":…,"max_score":…,"hits":[…]}}.
-func (f *filter) hitsEnvelope(i int) (end int, keep bool, err error) {
-	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
-		if string(key) != "hits" {
-			return i, false, fault(i, "found unknown key %s around hits", quote(key))
-		}
-		return f.hits(i)
-	})
-	return end, true, err
-}
-
-// hits passes over {"total":…,"max_score":…,"hits":[…]}.
-func (f *filter) hits(i int) (end int, keep bool, err error) {
-	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
-		switch string(key) {
-		case "hits":
-			return f.hitList(i)
-		case "total", "max_score":
-			end, err := f.skip(i)
-			return end, true, err
-		}
-		return i, false, fault(i, "found unknown key %s around hits", quote(key))
-	})
-	return end, true, err
-}
-
-// aggregations passes over results of aggregations: what they count was decided
-// with the request; only top hits hold documents, at any depth, always as an array
-// called "hits". An array of that name which is something else is an error.
-func (f *filter) aggregations(i int) (end int, keep bool, err error) {
-	switch f.at(i) {
-	case '{':
-		end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
-			if string(key) == "hits" && f.at(i) == '[' {
-				return f.hitList(i)
-			}
-			return f.aggregations(i)
-		})
-	case '[':
-		end, _, err = f.array(i, func(_ []byte, i int) (int, bool, error) { return f.aggregations(i) })
-	default:
-		end, err = f.skip(i)
-	}
-	return end, true, err
-}
-
-// suggestions passes over {name: [{"text":…,"options":[…]}]}; the options of a
-// completion are hits.
-func (f *filter) suggestions(i int) (end int, keep bool, err error) {
-	option := func(key []byte, i int) (int, bool, error) {
-		switch string(key) {
-		case "text", "score", "freq", "highlighted", "collate_match", "contexts":
-			end, err := f.skip(i)
-			return end, true, err
-		}
-		return f.hitMember(key, i)
-	}
-	entry := func(key []byte, i int) (int, bool, error) {
-		switch string(key) {
-		case "text", "offset", "length":
-			end, err := f.skip(i)
-			return end, true, err
-		case "options":
-			end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.oneHit(i, option) })
-			return end, true, err
-		}
-		return i, false, fault(i, "found unknown key %s in a suggestion", quote(key))
-	}
-	end, _, err = f.object(i, func(_ []byte, i int) (int, bool, error) {
-		end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) {
-			end, _, err := f.object(i, entry)
-			return end, true, err
-		})
-		return end, true, err
-	})
-	return end, true, err
-}
-
-// finish checks that nothing but space is left, and copies what was kept last.
-func (f *filter) finish(end int, err error) ([]byte, error) {
-	if err != nil {
-		return nil, err
-	}
-	if i := esjson.SkipSpace(f.src, end); i < len(f.src) {
-		return nil, fault(i, "found data behind the end")
-	}
-	return append(f.dst, f.src[f.copied:]...), nil
 }

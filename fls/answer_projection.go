@@ -1,6 +1,8 @@
 package fls
 
 import (
+	"bytes"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,18 +56,33 @@ func NewProjection(includes, excludes []SourcePattern, shows func(name string) b
 // ShowEverything returns the projection of an index without field rules.
 func ShowEverything() *Projection { return &Projection{everything: true} }
 
-// Judge returns the verdict on the value at path in a document.
-func (p *Projection) Judge(path []byte) Verdict {
+// A document chooses its keys, and judging one costs a try of each entry for each
+// object around it. Paths beyond these bounds are hidden: the clusters index none
+// deeper than 20 by default, so they are of objects that are not indexed.
+const (
+	maxPath  = 2048
+	maxAbove = 100 // dots
+)
+
+// Judge returns the verdict on the value at path in a document. The caller knows
+// already that the first judged bytes of path, a path themselves, are not dropped;
+// 0 if it does not.
+func (p *Projection) Judge(path []byte, judged int) Verdict {
 	if p.everything {
 		return Keep
 	}
 	if v, ok := p.source.get(path); ok {
 		return v
 	}
-	v := p.judge(string(path))
-	p.source.put(string(path), v)
+	if len(path) > maxPath || bytes.Count(path, dot) > maxAbove {
+		return Drop
+	}
+	v := p.judge(string(path), judged)
+	p.source.put(path, v)
 	return v
 }
+
+var dot = []byte{'.'}
 
 // JudgeName returns the verdict on the values listed under the field called name.
 func (p *Projection) JudgeName(name []byte) Verdict {
@@ -75,8 +92,11 @@ func (p *Projection) JudgeName(name []byte) Verdict {
 	if v, ok := p.named.get(name); ok {
 		return v
 	}
+	if len(name) > maxPath || bytes.Count(name, dot) > maxAbove {
+		return Drop
+	}
 	v := p.judgeName(string(name))
-	p.named.put(string(name), v)
+	p.named.put(name, v)
 	return v
 }
 
@@ -87,29 +107,32 @@ func (p *Projection) judgeName(name string) Verdict {
 	case p.shows != nil && !p.shows(name):
 		return Drop
 	}
-	return p.judge(name)
+	return p.judge(name, 0)
 }
 
-func (p *Projection) judge(path string) Verdict {
+func (p *Projection) judge(path string, judged int) Verdict {
 	plain := withoutEmptySegments(path)
+	if plain != path {
+		judged = 0 // it counts bytes of path
+	}
 	if len(p.excludes) > 0 {
-		if excluded(p.excludes, path) || excluded(p.excludes, plain) {
+		if excluded(p.excludes, plain, judged) || plain != path && excluded(p.excludes, path, 0) {
 			return Drop
 		}
 		for _, e := range p.excludes {
-			if e.Below == nil || e.Below(plain) {
+			if e.Below == nil || plain == "" || e.Below(plain) {
 				return Inner
 			}
 		}
 		return Keep
 	}
-	if included(p.includes, plain) {
+	if included(p.includes, plain, judged) {
 		return Keep
 	}
 	verdict := Drop
 	for _, e := range p.includes {
 		switch {
-		case e.Below == nil:
+		case e.Below == nil || plain == "":
 			verdict = max(verdict, Probe)
 		case e.Below(plain):
 			return Container
@@ -118,13 +141,13 @@ func (p *Projection) judge(path string) Verdict {
 	return verdict
 }
 
-// excluded reports whether an entry names path or an object around it. A key with
-// dots names several objects at once.
-func excluded(entries []SourcePattern, path string) bool {
-	return around(path, func(p string) bool {
+// excluded reports whether an entry names path or an object around it that is
+// longer than judged. A key with dots names several objects at once.
+func excluded(entries []SourcePattern, path string, judged int) bool {
+	return around(path, judged, func(p string) bool {
 		field := strings.TrimSuffix(p, ".keyword")
 		for _, e := range entries {
-			if e.Match(p) || e.Match(field) {
+			if e.Match(p) || len(field) < len(p) && e.Match(field) {
 				return true
 			}
 		}
@@ -132,8 +155,8 @@ func excluded(entries []SourcePattern, path string) bool {
 	})
 }
 
-func included(entries []SourcePattern, path string) bool {
-	return around(path, func(p string) bool {
+func included(entries []SourcePattern, path string, judged int) bool {
+	return around(path, judged, func(p string) bool {
 		field := strings.TrimSuffix(p, ".keyword")
 		for _, e := range entries {
 			if e.Match(field) {
@@ -144,10 +167,10 @@ func included(entries []SourcePattern, path string) bool {
 	})
 }
 
-// around reports whether holds is true of path or of a path that ends at one of its
-// dots.
-func around(path string, holds func(string) bool) bool {
-	for i := 0; i < len(path); i++ {
+// around reports whether holds is true of path or of a path longer than judged that
+// ends at one of its dots.
+func around(path string, judged int, holds func(string) bool) bool {
+	for i := judged + 1; i < len(path); i++ {
 		if path[i] == '.' && holds(path[:i]) {
 			return true
 		}
@@ -170,9 +193,12 @@ func withoutEmptySegments(path string) string {
 	return strings.Join(kept, ".")
 }
 
-// maxMemo bounds a memo: documents choose their keys. Verdicts beyond it are found
-// anew each time.
-const maxMemo = 8192
+// A memo is bounded, since documents choose their keys: verdicts beyond the bounds
+// are found anew each time.
+const (
+	maxMemo     = 8192
+	maxMemoPath = 256
+)
 
 // memo keeps verdicts by path. Reading takes no lock: the map that is read never
 // changes, and is replaced by a larger one after enough misses.
@@ -192,7 +218,10 @@ func (m *memo) get(path []byte) (Verdict, bool) {
 	return v, ok
 }
 
-func (m *memo) put(path string, v Verdict) {
+func (m *memo) put(path []byte, v Verdict) {
+	if len(path) > maxMemoPath {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var known map[string]Verdict
@@ -205,17 +234,13 @@ func (m *memo) put(path string, v Verdict) {
 	if m.fresh == nil {
 		m.fresh = map[string]Verdict{}
 	}
-	m.fresh[path] = v
+	m.fresh[string(path)] = v
 	if len(m.fresh) < len(known)/8 { // copy seldom once the map is large
 		return
 	}
 	next := make(map[string]Verdict, len(known)+len(m.fresh))
-	for k, v := range known {
-		next[k] = v
-	}
-	for k, v := range m.fresh {
-		next[k] = v
-	}
+	maps.Copy(next, known)
+	maps.Copy(next, m.fresh)
 	m.read.Store(&next)
 	m.fresh = nil
 }

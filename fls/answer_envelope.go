@@ -1,0 +1,140 @@
+package fls
+
+// The envelopes around hits. Their lists of keys are closed.
+
+// search passes over one search answer. "profile" is not in the list, since it
+// prints the queries that ran.
+func (f *filter) search(i int) (end int, keep bool, err error) {
+	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+		switch string(key) {
+		case "hits":
+			return f.hits(i)
+		case "aggregations":
+			return f.aggregations(i)
+		case "suggest":
+			return f.suggestions(i)
+		case "took", "timed_out", "terminated_early", "num_reduce_phases", "phase_took", "_scroll_id", "pit_id",
+			"_shards", "_clusters", "status", "error":
+			return f.keep(i)
+		}
+		return i, false, fault(i, "found unknown key %s in a search answer", quote(key))
+	})
+	return end, true, err
+}
+
+func (f *filter) multiSearch(i int) (end int, keep bool, err error) {
+	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+		switch string(key) {
+		case "responses":
+			end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.search(i) })
+			return end, true, err
+		case "took", "error", "status":
+			return f.keep(i)
+		}
+		return i, false, fault(i, "found unknown key %s in a multi-search", quote(key))
+	})
+	return end, true, err
+}
+
+func (f *filter) multiGet(i int) (end int, keep bool, err error) {
+	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+		switch string(key) {
+		case "docs":
+			end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.getDocument(i) })
+			return end, true, err
+		case "error", "status":
+			return f.keep(i)
+		}
+		return i, false, fault(i, "found unknown key %s in a multi-get", quote(key))
+	})
+	return end, true, err
+}
+
+// getDocument passes over the answer of a get: a hit, or why there is none.
+func (f *filter) getDocument(i int) (end int, keep bool, err error) {
+	return f.oneHit(i, (*filter).getMember)
+}
+
+func (f *filter) getMember(key []byte, i int) (end int, keep bool, err error) {
+	switch string(key) {
+	case "found", "error", "status":
+		return f.keep(i)
+	}
+	return f.hitMember(key, i)
+}
+
+// hitsEnvelope passes over {"hits":{"total":…,"max_score":…,"hits":[…]}}.
+func (f *filter) hitsEnvelope(i int) (end int, keep bool, err error) {
+	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+		if string(key) != "hits" {
+			return i, false, fault(i, "found unknown key %s around hits", quote(key))
+		}
+		return f.hits(i)
+	})
+	return end, true, err
+}
+
+// hits passes over {"total":…,"max_score":…,"hits":[…]}.
+func (f *filter) hits(i int) (end int, keep bool, err error) {
+	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+		switch string(key) {
+		case "hits":
+			return f.hitList(i)
+		case "total", "max_score":
+			return f.keep(i)
+		}
+		return i, false, fault(i, "found unknown key %s around hits", quote(key))
+	})
+	return end, true, err
+}
+
+// aggregations passes over results of aggregations: what they count was decided
+// with the request; only top hits hold documents, at any depth, always as an array
+// called "hits". An array of that name which is something else is an error.
+func (f *filter) aggregations(i int) (end int, keep bool, err error) {
+	switch f.at(i) {
+	case '{':
+		end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+			if string(key) == "hits" && f.at(i) == '[' {
+				return f.hitList(i)
+			}
+			return f.aggregations(i)
+		})
+	case '[':
+		end, _, err = f.array(i, func(_ []byte, i int) (int, bool, error) { return f.aggregations(i) })
+	default:
+		end, err = f.skip(i)
+	}
+	return end, true, err
+}
+
+// suggestions passes over {name: [{"text":…,"options":[…]}]}; the options of a
+// completion are hits.
+func (f *filter) suggestions(i int) (end int, keep bool, err error) {
+	entry := func(key []byte, i int) (int, bool, error) {
+		switch string(key) {
+		case "text", "offset", "length":
+			return f.keep(i)
+		case "options":
+			end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.oneHit(i, (*filter).optionMember) })
+			return end, true, err
+		}
+		return i, false, fault(i, "found unknown key %s in a suggestion", quote(key))
+	}
+	end, _, err = f.object(i, func(_ []byte, i int) (int, bool, error) {
+		end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) {
+			end, _, err := f.object(i, entry)
+			return end, true, err
+		})
+		return end, true, err
+	})
+	return end, true, err
+}
+
+func (f *filter) optionMember(key []byte, i int) (end int, keep bool, err error) {
+	switch string(key) {
+	case "text", "score", "freq", "highlighted", "collate_match", "contexts":
+		return f.keep(i)
+	}
+	return f.hitMember(key, i)
+}
