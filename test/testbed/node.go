@@ -41,8 +41,8 @@ type Options struct {
 	FullSpeed bool
 }
 
-// readyTimeout is how long a node may take; it needs 5 to 15 seconds on two cores.
-const readyTimeout = 2 * time.Minute
+// readyTimeout is how long a node may take: 5 to 15 seconds on two idle cores, 45 were seen on busy ones.
+const readyTimeout = 3 * time.Minute
 
 // A Node is a running cluster of one node. Its Client speaks as AdminUser on
 // secured kinds and without credentials on the others.

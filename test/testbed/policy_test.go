@@ -61,8 +61,10 @@ func writeFolder(t *testing.T, changes map[string]string) string {
 	return dir
 }
 
-func TestSecuredRunsTheGivenPolicy(t *testing.T) {
-	node := start(t, testbed.Options{Kind: testbed.Secured, SecurityConfig: writeFolder(t, nil)})
+// checkPolicy checks a node that was given policy unchanged.
+func checkPolicy(t *testing.T, node *testbed.Node) {
+	t.Helper()
+	checkDenies(t, node)
 	node.Must(t, "PUT", "/orders/_doc/1", `{"owner":"clerk"}`)
 	node.Must(t, "PUT", "/orders/_doc/2?refresh=true", `{"owner":"other"}`)
 	node.Must(t, "GET", "/_plugins/_security/api/roles", "") // the account may change the policy too
@@ -81,7 +83,7 @@ func TestSecuredRunsTheGivenPolicy(t *testing.T) {
 }
 
 // A policy that the plugin does not take leaves a node closed for ever: the start has to say so at once.
-func TestSecuredTellsWhyAPolicyIsRefused(t *testing.T) {
+func TestStartTellsWhyAPolicyIsRefused(t *testing.T) {
 	dir := writeFolder(t, map[string]string{"roles.yml": policy["roles.yml"] + "broken: {cluster_permissions: 7, unknown: [}\n"})
 	_, err := testbed.Start(t.Context(), testbed.Options{Kind: testbed.Secured, SecurityConfig: dir})
 	if err == nil {

@@ -28,9 +28,6 @@ type metadata struct {
 	SearchPipelines pipelines      `json:"search_pipeline"`
 	Scripts         map[string]any `json:"stored_scripts"`
 	Repositories    map[string]any `json:"repositories"`
-	Views           struct {
-		Named map[string]any `json:"view"`
-	} `json:"view"`
 }
 
 type pipelines struct {
@@ -67,7 +64,6 @@ func (m metadata) remains() []string {
 			indices = append(indices, name)
 		}
 	}
-	add("/views/", keys(m.Views.Named))
 	add("/_data_stream/", keys(m.DataStreams.Named))
 	slices.Sort(indices)
 	for _, list := range joinNames(indices) {
@@ -125,7 +121,7 @@ func (n *Node) metadata() (metadata, error) {
 	// Of an index only its state is asked for: the names are wanted, not the mappings.
 	const path = "/_cluster/state/metadata?filter_path=metadata.indices.*.state,metadata.data_stream,metadata.templates," +
 		"metadata.index_template,metadata.component_template,metadata.ingest,metadata.search_pipeline," +
-		"metadata.stored_scripts,metadata.repositories,metadata.view"
+		"metadata.stored_scripts,metadata.repositories"
 	var state struct {
 		Metadata metadata `json:"metadata"`
 	}
@@ -143,7 +139,7 @@ func (n *Node) metadata() (metadata, error) {
 }
 
 // Reset makes the cluster as new: it ends scrolls and PITs and deletes every
-// index with its aliases, data stream, template, pipeline, script, repository, view
+// index with its aliases, data stream, template, pipeline, script, repository
 // and cluster setting. The security plugin's own index stays.
 func (n *Node) Reset() error {
 	m, err := n.metadata()

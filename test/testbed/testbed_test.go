@@ -12,34 +12,51 @@ import (
 	"guard/test/testbed"
 )
 
-func TestMain(m *testing.M) { testbed.Main(m) }
-
 // modules are those that every kind must have loaded.
 var modules = []string{
 	"aggs-matrix-stats", "analysis-common", "ingest-common", "lang-expression", "lang-mustache", "lang-painless", "mapper-extras",
 	"parent-join", "percolator", "rank-eval", "reindex", "transport-netty4",
 }
 
-// Each kind is stopped before the next one starts: nodes are what costs here.
+// The shared node is of the kind that most tests want; it ends with the test binary.
+func TestCluster(t *testing.T) {
+	node := testbed.Cluster(t, testbed.OpenSearch)
+	if again := testbed.Cluster(t, testbed.OpenSearch); again != node {
+		t.Errorf("two nodes for one kind: %s and %s", node.URL, again.URL)
+	}
+	check(t, node, "2.19.4", "geo")
+}
+
+// Each kind is stopped before the next one starts, and shows an option on the way: nodes are what costs here.
 func TestKinds(t *testing.T) {
-	f := func(kind testbed.Kind, version string, plus ...string) {
+	f := func(o testbed.Options, version string, also func(*testing.T, *testbed.Node), plus ...string) {
 		t.Helper()
-		t.Run(string(kind), func(t *testing.T) {
-			node := start(t, testbed.Options{Kind: kind})
-			checkVersion(t, node, version)
-			checkModules(t, node, append(plus, modules...))
-			checkLanguages(t, node)
-			checkReset(t, node)
-			if node.User != "" {
-				checkDenies(t, node)
-			}
+		t.Run(string(o.Kind), func(t *testing.T) {
+			node := start(t, o)
+			check(t, node, version, plus...)
+			also(t, node)
 		})
 	}
-	f(testbed.OpenSearch, "2.19.4", "geo")
-	f(testbed.ES710, "7.10.2")
-	f(testbed.OpenSearch3, "3.4.0", "geo")
-	f(testbed.Secured, "2.19.4", "geo", "opensearch-security")
-	f(testbed.Secured3, "3.4.0", "geo", "opensearch-security")
+	port := freePort(t)
+	f(testbed.Options{
+		Kind: testbed.ES710, Port: port, Heap: "400m", FullSpeed: true,
+		Settings: map[string]string{"node.attr.testattr": "test", "cluster.name": "mine"},
+	}, "7.10.2", func(t *testing.T, node *testbed.Node) {
+		checkOptions(t, node, port)
+		checkStop(t, node)
+	})
+	f(testbed.Options{Kind: testbed.OpenSearch3}, "3.4.0", checkStop, "geo")
+	f(testbed.Options{Kind: testbed.Secured, SecurityConfig: writeFolder(t, nil)}, "2.19.4", checkPolicy, "geo", "opensearch-security")
+	f(testbed.Options{Kind: testbed.Secured3}, "3.4.0", checkDenies, "geo", "opensearch-security")
+}
+
+// check checks what is wanted of every kind.
+func check(t *testing.T, node *testbed.Node, version string, plus ...string) {
+	t.Helper()
+	checkVersion(t, node, version)
+	checkModules(t, node, append(plus, modules...))
+	checkLanguages(t, node)
+	checkReset(t, node)
 }
 
 // start starts a node that ends with the test.
