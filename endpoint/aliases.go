@@ -167,7 +167,7 @@ func readAliasDetail(where, key string, v, filter esjson.Value) (esjson.Value, e
 			return filter, badBody("parsing_exception", "cannot use %s as [%s] of %s; want an object", v.Kind(), key, where)
 		}
 		return v, nil
-	case "routing", "index_routing", "search_routing":
+	case "routing", "index_routing", "search_routing", "indexRouting", "searchRouting", "index-routing", "search-routing":
 		return filter, scalar(where, key, v)
 	case "is_write_index", "is_hidden":
 		return filter, boolean(where, key, v)
@@ -284,8 +284,6 @@ func (p *AliasPut) read(key string, v esjson.Value) error {
 			return badBody("illegal_argument_exception", "[alias] of %s is not what its URL names; want one of them", where)
 		}
 		p.Alias = alias
-	case "indexRouting", "index-routing", "searchRouting", "search-routing":
-		return scalar(where, key, v)
 	default:
 		var err error
 		p.Filter, err = readAliasDetail(where, key, v, p.Filter)

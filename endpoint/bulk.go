@@ -1,6 +1,8 @@
 package endpoint
 
 import (
+	"bytes"
+
 	"guard/internal/ask"
 	"guard/internal/esjson"
 	"guard/internal/names"
@@ -28,7 +30,7 @@ func (op BulkOp) HasDocument() bool { return op != BulkDelete }
 
 // BulkAction is one action line of a bulk.
 type BulkAction struct {
-	// Op is the key of the line, which is also the key of the item in the answer.
+	// Op is what the answer calls the item: an index line with op_type create is a create.
 	Op    BulkOp
 	Index names.Expr
 	ID    string // empty: the cluster makes one
@@ -66,6 +68,9 @@ func (m Match) BulkFallback(q Query) (names.Expr, error) {
 	}
 	return singleName(string(exprs[0]))
 }
+
+// IsBlank reports whether a line between two items holds nothing: the clusters skip it.
+func IsBlank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
 
 // Parse reads an action line without its line end. The clusters differ in what they
 // let pass here (Elasticsearch 7.10 skips an unknown action and executes the rest),
@@ -135,8 +140,9 @@ func (a *BulkAction) read(where, key string, v esjson.Value) error {
 		if !v.Is(esjson.Bool) {
 			err = badBody("illegal_argument_exception", "cannot use %s as [%s] of %s; want a boolean", v.Kind(), key, where)
 		}
-	case "routing", "_routing", "version", "_version", "version_type", "_version_type",
-		"if_seq_no", "if_primary_term", "retry_on_conflict", "_retry_on_conflict":
+	case "_type":
+		err = typeOf(where, v)
+	case "routing", "version", "version_type", "if_seq_no", "if_primary_term", "retry_on_conflict":
 		err = scalar(where, key, v)
 	default:
 		err = unknownKey(where, key)
@@ -150,7 +156,8 @@ func (a *BulkAction) readOpType(where string, v esjson.Value) error {
 	case err != nil:
 		return err
 	case a.Op == BulkIndex && s == "create":
-		a.Creates = true
+		// The answer of the cluster calls the item create as well.
+		a.Op, a.Creates = BulkCreate, true
 		return nil
 	case a.Op == BulkIndex && s == "index", a.Op == BulkCreate && s == "create":
 		return nil
@@ -186,7 +193,7 @@ func (a BulkAction) AppendLine(dst []byte, index string) []byte {
 	w.Key("_index")
 	w.Text(index)
 	for key, v := range a.meta.Members() {
-		if key != "_index" && !v.Is(esjson.Null) {
+		if key != "_index" && key != "op_type" && !v.Is(esjson.Null) {
 			w.Key(key)
 			w.Value(v)
 		}

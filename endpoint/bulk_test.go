@@ -36,7 +36,9 @@ func TestBulkAction(t *testing.T) {
 	f("p", ` { "create" : { "_index" : "a" , "_id" : 7 } } `, "3 data/write/bulk[s] data/write/index"+onWrite+"a single fixed",
 		BulkAction{Op: BulkCreate, Index: "a", ID: "7", HasID: true, Creates: true}, `{"create":{"_index":"x","_id":7}}`)
 	f("p", `{"index":{"_id":"1","op_type":"create"}}`, "3 data/write/bulk[s] data/write/index"+onWrite+"p single fixed",
-		BulkAction{Op: BulkIndex, Index: "p", ID: "1", HasID: true, Creates: true}, `{"index":{"_index":"x","_id":"1","op_type":"create"}}`)
+		BulkAction{Op: BulkCreate, Index: "p", ID: "1", HasID: true, Creates: true}, `{"create":{"_index":"x","_id":"1"}}`)
+	f("p", `{"index":{"_id":1e5,"_type":"_doc"}}`, "3 data/write/bulk[s] data/write/index"+onWrite+"p single fixed",
+		BulkAction{Op: BulkIndex, Index: "p", ID: "1e5", HasID: true}, `{"index":{"_index":"x","_id":1e5,"_type":"_doc"}}`)
 	f("p", `{"update":{"_id":"1","_source":true,"retry_on_conflict":3,"routing":"r"}}`, "3 data/write/bulk[s] data/write/update"+onWrite+"p single fixed",
 		BulkAction{Op: BulkUpdate, Index: "p", ID: "1", HasID: true, Returns: true}, `{"update":{"_index":"x","_id":"1","_source":true,"retry_on_conflict":3,"routing":"r"}}`)
 	f("p", `{"delete":{"_id":"1","if_seq_no":0,"if_primary_term":1}}`, "3 data/write/bulk[s] data/write/delete @p single fixed",
@@ -70,7 +72,8 @@ func TestBulkActionRefuses(t *testing.T) {
 	f(`{"index":{"_index":"a"}} {"delete":{}}`, "cannot parse JSON: unexpected '{' at offset 25; want the end of the text")
 	f(`{"index":{"_index":"logs-a-1","_index":"logs-b-1"}}`, `cannot parse JSON: duplicate key "_index" at offset 30; want each key of an object once`)
 	f(`{"index":{"_index":"a","_INDEX":"b"}}`, "unknown key [_INDEX] in the action line of a bulk")
-	f(`{"index":{"_index":"a","_type":"t"}}`, "unknown key [_type] in the action line of a bulk")
+	f(`{"index":{"_index":"a","_type":"t"}}`, "unknown [_type] in the action line of a bulk; want [_doc] or none")
+	f(`{"index":{"_index":"a","_routing":"r"}}`, "unknown key [_routing] in the action line of a bulk")
 	f(`{"index":{"_index":"a","_parent":"t"}}`, "unknown key [_parent] in the action line of a bulk")
 	f(`{"index":{"_index":"a","_source":true}}`, "unknown key [_source] in the action line of a bulk")
 	f(`{"index":{"_index":"a,b"}}`, "Invalid index name [a,b], must not contain ','")
@@ -78,7 +81,7 @@ func TestBulkActionRefuses(t *testing.T) {
 	f(`{"index":{"_index":"_all"}}`, "Invalid index name [_all], must not start with '_'.")
 	f(`{"index":{"_index":["a"]}}`, "cannot use an array as [_index] of the action line of a bulk; want a string")
 	f(`{"index":{"_index":1}}`, "cannot use a number as [_index] of the action line of a bulk; want a string")
-	f(`{"index":{"_index":"a","_id":["1"]}}`, "cannot use an array as [_id] in the action line of a bulk; want a string or a whole number")
+	f(`{"index":{"_index":"a","_id":["1"]}}`, "cannot use an array as [_id] in the action line of a bulk; want a string or a number")
 	f(`{"index":{"_index":"a","_id":""}}`, "if _id is specified it must not be empty")
 	f(`{"index":{"_index":"a","op_type":"delete"}}`, "cannot use op_type [delete] in [index] of the action line of a bulk")
 	f(`{"delete":{"_index":"a","_id":"1","op_type":"create"}}`, "cannot use op_type [create] in [delete] of the action line of a bulk")
@@ -90,6 +93,18 @@ func TestBulkActionRefuses(t *testing.T) {
 	f(`{"index":{"_id":"1"}}`, "Validation Failed: 1: index is missing;")
 	f(`{"update":{"_index":"a"}}`, "Validation Failed: 1: id is missing;")
 	f(`{"delete":{"_index":"a","_id":null}}`, "Validation Failed: 1: id is missing;")
+}
+
+func TestIsBlank(t *testing.T) {
+	f := func(line string, want bool) {
+		t.Helper()
+		if got := IsBlank([]byte(line)); got != want {
+			t.Fatalf("%q: got %v; want %v", line, got, want)
+		}
+	}
+	f("", true)
+	f(" \t\r", true)
+	f("{}", false)
 }
 
 func TestBulkOp(t *testing.T) {

@@ -96,10 +96,9 @@ func (d *DocRef) read(where string, item esjson.Value) error {
 			d.Index, err = nameOf(where, key, v)
 		case "_id":
 			d.ID, err = idOf(where, v)
-		case "routing", "_routing":
-			if d.Routing.Kind() != esjson.Invalid {
-				return badBody("illegal_argument_exception", "[routing] stands in %s twice", where)
-			}
+		case "_type":
+			err = typeOf(where, v)
+		case "routing":
 			d.Routing, err = v, scalar(where, key, v)
 		case "version":
 			d.Version, err = v, scalar(where, key, v)
@@ -119,18 +118,22 @@ func (d *DocRef) read(where string, item esjson.Value) error {
 	return nil
 }
 
-// idOf reads a document id: a string, or a whole number as it is written.
+// idOf reads a document id: a string, or a number, which the clusters take as it is
+// written.
 func idOf(where string, v esjson.Value) (string, error) {
-	if v.Is(esjson.Number) {
-		if _, err := v.Int(); err == nil {
-			return v.String(), nil
-		}
+	if !v.Is(esjson.String) && !v.Is(esjson.Number) {
+		return "", badBody("parsing_exception", "cannot use %s as [_id] in %s; want a string or a number", v.Kind(), where)
 	}
-	s, err := v.Text()
-	if err != nil {
-		return "", badBody("parsing_exception", "cannot use %s as [_id] in %s; want a string or a whole number", v.Kind(), where)
+	return v.String(), nil
+}
+
+// typeOf reads the mapping type that clients of Elasticsearch 7 still send. It passes
+// with the one value that means nothing; other clusters refuse it by themselves.
+func typeOf(where string, v esjson.Value) error {
+	if s, err := v.Text(); err != nil || s != "_doc" {
+		return badBody("illegal_argument_exception", "unknown [_type] in %s; want [_doc] or none", where)
 	}
-	return s, nil
+	return nil
 }
 
 // scalar refuses what is not one value.

@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"bytes"
 	"fmt"
 
 	"guard/internal/ask"
@@ -93,10 +92,14 @@ func (m Match) askSearches(q Query, exprs []names.Expr) (Asked, error) {
 
 // ParseMsearch reads pairs of header line and body line. Headers that name no index
 // search path; opts are the options of the request as a whole. The body lines are
-// cut, not parsed.
+// cut, not parsed. Blank lines mean what they mean to the clusters: one newline at
+// the start and one blank line at the end are nothing, else one is an empty header.
 func ParseMsearch(body []byte, path []names.Expr, opts names.Options) ([]Search, error) {
 	var searches []Search
 	var tape esjson.Tape
+	if len(body) > 0 && body[0] == '\n' {
+		body = body[1:]
+	}
 	for len(body) > 0 {
 		if len(searches) == maxItems {
 			return nil, tooMany("searches")
@@ -105,18 +108,20 @@ func ParseMsearch(body []byte, path []names.Expr, opts names.Options) ([]Search,
 		if !ended {
 			return nil, notEnded()
 		}
+		if len(rest) == 0 && IsBlank(header) {
+			break
+		}
 		s := Search{Exprs: path, Opts: opts}
 		if err := s.readHeader(&tape, len(searches), header); err != nil {
 			return nil, err
 		}
-		if s.Body, rest, ended = esjson.NextLine(rest); !ended {
+		if s.Body, body, ended = esjson.NextLine(rest); !ended && len(rest) > 0 {
 			return nil, notEnded()
 		}
-		if len(bytes.TrimSpace(s.Body)) == 0 {
-			return nil, badBody("illegal_argument_exception", "search %d of the msearch request has no body; want an object", len(searches))
+		if IsBlank(s.Body) {
+			return nil, badBody("parsing_exception", "search %d of the msearch request has no body; want an object", len(searches))
 		}
 		searches = append(searches, s)
-		body = rest
 	}
 	if len(searches) == 0 {
 		return nil, badBody("action_request_validation_exception", "Validation Failed: 1: no requests added;")
@@ -154,8 +159,8 @@ var headerKeys = map[string]string{
 }
 
 func (s *Search) readHeader(tape *esjson.Tape, slot int, line []byte) error {
-	if len(bytes.TrimSpace(line)) == 0 {
-		return nil // a blank header line means no header
+	if IsBlank(line) {
+		return nil
 	}
 	where := fmt.Sprintf("header %d of the msearch request", slot)
 	v, err := esjson.Parse(tape, line, esjson.RequestLimits())
@@ -175,6 +180,9 @@ func (s *Search) readHeader(tape *esjson.Tape, slot int, line []byte) error {
 			return badBody("illegal_argument_exception", "[%s] stands in %s twice", known, where)
 		}
 		seen[known] = true
+		if value.Is(esjson.Null) && known != "index" {
+			continue // the clusters read null as absent
+		}
 		if err := s.readMember(where, known, value); err != nil {
 			return err
 		}
@@ -204,7 +212,7 @@ func (s *Search) readMember(where, key string, v esjson.Value) error {
 		}
 		return nil
 	default:
-		if v.Is(esjson.Object) || v.Is(esjson.Array) || v.Is(esjson.Null) {
+		if v.Is(esjson.Object) || v.Is(esjson.Array) {
 			return badBody("illegal_argument_exception", "cannot use %s as [%s] of %s; want one value", v.Kind(), key, where)
 		}
 		s.rest = append(s.rest, member{key: key, value: esjson.AppendValue(nil, v)})

@@ -32,6 +32,7 @@ var (
 	)
 	indexOptions = join(
 		of(IndexOption, "expand_wildcards", "ignore_unavailable", "allow_no_indices"),
+		of(Flag, "ignore_throttled"),
 		of(IndexName, "index"),
 	)
 	bodyInURL  = join(of(BodyText, "source"), of(BodyType, "source_content_type"))
@@ -50,7 +51,7 @@ var (
 			"routing", "pre_filter_shard_size", "max_concurrent_shard_requests", "batched_reduce_size",
 			"cancel_after_time_interval", "stats", "search_type"),
 		of(Flag, "version", "seq_no_primary_term", "track_scores", "request_cache",
-			"allow_partial_search_results", "ccs_minimize_roundtrips", "ignore_throttled"),
+			"allow_partial_search_results", "ccs_minimize_roundtrips"),
 		of(Fields, "stored_fields", "docvalue_fields", "sort"),
 		of(AnswerForm, "typed_keys", "rest_total_hits_as_int", "phase_took", "include_named_queries_score"),
 		// The scores and suggestions of these tell of documents that the query does not match.
@@ -60,12 +61,11 @@ var (
 	)
 	countParams = join(common, indexOptions, bodyInURL, luceneQuery,
 		of(Plain, "routing", "preference", "min_score", "terminate_after"),
-		of(Flag, "ignore_throttled"),
 	)
 	msearchParams = join(common, indexOptions,
 		of(Plain, "max_concurrent_searches", "pre_filter_shard_size", "max_concurrent_shard_requests",
 			"cancel_after_time_interval", "routing", "search_type"),
-		of(Flag, "ccs_minimize_roundtrips", "ignore_throttled"),
+		of(Flag, "ccs_minimize_roundtrips"),
 		of(AnswerForm, "typed_keys", "rest_total_hits_as_int", "phase_took", "include_named_queries_score"),
 		of(Outside, "search_pipeline"),
 	)
@@ -98,7 +98,7 @@ var (
 		of(Outside, "pipeline"),
 	)
 	updateParams = join(writeParams, sourceFields,
-		of(Plain, "retry_on_conflict", "lang"),
+		of(Plain, "retry_on_conflict"),
 		of(Flag, "require_alias", "include_source_on_error", "doc_as_upsert"),
 	)
 	bulkParams = join(common, sourceFields,
@@ -127,7 +127,7 @@ var (
 	putAliasParams    = join(common, timeouts, of(IndexName, "index"))
 	deleteAliasParams = join(common, timeouts)
 
-	resolveParams = join(common, of(IndexOption, "expand_wildcards", "ignore_unavailable", "allow_no_indices"))
+	resolveParams = join(common, of(IndexOption, "expand_wildcards", "ignore_unavailable", "allow_no_indices"), of(Flag, "ignore_throttled"))
 	healthParams  = join(common, indexOptions, timeouts,
 		of(Plain, "level", "wait_for_status", "wait_for_nodes", "wait_for_active_shards", "wait_for_events",
 			"awareness_attribute"),

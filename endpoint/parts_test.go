@@ -201,7 +201,11 @@ func TestAskMsearchRefuses(t *testing.T) {
 	f(`{"index":"a"}`, end)
 	f("{\"index\":\"a\"}\n{}", end)
 	f("{\"index\":\"a\"}\n\n", "search 0 of the msearch request has no body; want an object")
-	f("{\"index\":\"a\"}\n{}\n{}\n", end)
+	f("{\"index\":\"a\"}\n{}\n{}\n", "search 1 of the msearch request has no body; want an object")
+	f("{}\n{}\n\n\n", "search 1 of the msearch request has no body; want an object")
+	f("\n", "Validation Failed: 1: no requests added;")
+	f("\n\n", "Validation Failed: 1: no requests added;")
+	f("\n{\"size\":0}\n", "unknown key [size] in header 0 of the msearch request") // the first newline is nothing
 	f("{\"index\":\"a\",\"index\":\"b\"}\n{}\n", `cannot parse JSON: duplicate key "index" at offset 13; want each key of an object once`)
 	f("{\"index\":\"a\",\"indices\":[\"b\"]}\n{}\n", "[index] stands in header 0 of the msearch request twice")
 	f("{\"ignore_unavailable\":true,\"ignoreUnavailable\":false}\n{}\n", "[ignore_unavailable] stands in header 0 of the msearch request twice")
@@ -216,12 +220,40 @@ func TestAskMsearchRefuses(t *testing.T) {
 	f("{\"index\":[\"a\",\"_all\"]}\n{}\n", "Invalid index name [_all], must not start with '_'.")
 	f("{\"index\":null}\n{}\n", "cannot use null as [index] of header 0 of the msearch request; want a string")
 	f("{\"index\":[1]}\n{}\n", "cannot use a number as [index] of header 0 of the msearch request; want a string")
-	f("{\"preference\":null}\n{}\n", "cannot use null as [preference] of header 0 of the msearch request; want one value")
+	f("{\"preference\":[]}\n{}\n", "cannot use an array as [preference] of header 0 of the msearch request; want one value")
 	f("{\"ignore_unavailable\":\"yes\"}\n{}\n", "[ignore_unavailable] of header 0 of the msearch request: Failed to parse value [yes] as only [true] or [false] are allowed.")
 	f("{\"expand_wildcards\":\"some\"}\n{}\n", "[expand_wildcards] of header 0 of the msearch request: No valid expand wildcard value [some]")
 	f("{\"expand_wildcards\":1}\n{}\n", "cannot use a number as [expand_wildcards] of header 0 of the msearch request; want a string")
 	f("[]\n{}\n", "cannot use an array as header 0 of the msearch request; want an object")
 	f("{\"index\":\"a\"} {}\n{}\n", "cannot parse JSON: unexpected '{' at offset 14; want the end of the text")
+}
+
+// TestMsearchBlankLines holds readings measured on OpenSearch 2.19.4 and
+// Elasticsearch 7.10.2.
+func TestMsearchBlankLines(t *testing.T) {
+	f := func(body string, want ...string) {
+		t.Helper()
+		searches, err := ParseMsearch([]byte(body), []names.Expr{"p"}, names.Options{})
+		if err != nil {
+			t.Fatalf("%q: %v", body, err)
+		}
+		var got []string
+		for _, s := range searches {
+			got = append(got, string(s.Exprs[0])+string(s.Body))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%q: -want +got\n%s", body, diff)
+		}
+	}
+	f("{\"index\":\"a\"}\n{}\n", "a{}")
+	f("\n{\"index\":\"a\"}\n{}\n", "a{}")
+	f("\n\n{}\n", "p{}")
+	f("\r\n{}\r\n", "p{}")
+	f(" \n{}\n", "p{}")
+	f("{\"index\":\"a\"}\n{}\n\n", "a{}")
+	f("{\"index\":\"a\"}\n{}\n\r\n", "a{}")
+	f("{\"index\":\"a\"}\n{}\n\n{\"size\":1}\n", "a{}", "p{\"size\":1}")
+	f("{\"index\":\"a\",\"preference\":null,\"expand_wildcards\":null}\n{}\n", "a{}")
 }
 
 func TestMsearchHeaderNeedsNames(t *testing.T) {
@@ -251,8 +283,9 @@ func TestAskMget(t *testing.T) {
 	}
 	f("/_mget", `{"docs":[{"_index":"a","_id":"1"},{"_id":2,"_index":"b","routing":"r","_source":["x"],"stored_fields":"y","version":3,"version_type":"external"}]}`,
 		"0 data/read/mget[shard] @a single fixed #1", "1 data/read/mget[shard] @b single fixed #2")
-	f("/a/_mget", `{"ids":["1",2,"x/y"]}`,
-		"0 data/read/mget[shard] @a single fixed #1", "1 data/read/mget[shard] @a single fixed #2", "2 data/read/mget[shard] @a single fixed #x/y")
+	f("/a/_mget", `{"docs":[{"_type":"_doc","_id":"1"}]}`, "0 data/read/mget[shard] @a single fixed #1")
+	f("/a/_mget", `{"ids":["1",2.50,"x/y"]}`,
+		"0 data/read/mget[shard] @a single fixed #1", "1 data/read/mget[shard] @a single fixed #2.50", "2 data/read/mget[shard] @a single fixed #x/y")
 	f("/a/_mget", `{"docs":[{"_id":"1"},{"_index":"b","_id":"2"}],"ids":["3"]}`,
 		"0 data/read/mget[shard] @a single fixed #1", "1 data/read/mget[shard] @b single fixed #2", "2 data/read/mget[shard] @a single fixed #3")
 	f("/_mget?index=a", `{"ids":["1"]}`, "0 data/read/mget[shard] @a single fixed #1")
@@ -277,12 +310,13 @@ func TestAskMgetRefuses(t *testing.T) {
 	f("/_mget", `{"ids":["1"]}`, "Validation Failed: 1: index is missing for doc 0;")
 	f("/a/_mget", `{"docs":[{"_index":"a"}]}`, "Validation Failed: 1: id is missing for doc 0;")
 	f("/a/_mget", `{"ids":["1",""]}`, "Validation Failed: 1: id is missing for doc 1;")
-	f("/a/_mget", `{"ids":[1.5]}`, "cannot use a number as [_id] in the ids of the mget request; want a string or a whole number")
-	f("/a/_mget", `{"ids":[null]}`, "cannot use null as [_id] in the ids of the mget request; want a string or a whole number")
+	f("/a/_mget", `{"ids":[true]}`, "cannot use a boolean as [_id] in the ids of the mget request; want a string or a number")
+	f("/a/_mget", `{"ids":[null]}`, "cannot use null as [_id] in the ids of the mget request; want a string or a number")
 	f("/_mget", `{"docs":[{"_index":"a","_id":"1","_INDEX":"b"}]}`, "unknown key [_INDEX] in item 0 of the mget request")
-	f("/_mget", `{"docs":[{"_index":"a","_id":"1","_type":"t"}]}`, "unknown key [_type] in item 0 of the mget request")
+	f("/_mget", `{"docs":[{"_index":"a","_id":"1","_type":"t"}]}`, "unknown [_type] in item 0 of the mget request; want [_doc] or none")
+	f("/_mget", `{"docs":[{"_index":"a","_id":"1","_type":1}]}`, "unknown [_type] in item 0 of the mget request; want [_doc] or none")
 	f("/_mget", `{"docs":[{"_index":"a","_id":"1","fields":["t"]}]}`, "unknown key [fields] in item 0 of the mget request")
-	f("/_mget", `{"docs":[{"_index":"a","_id":"1","routing":"1","_routing":"2"}]}`, "[routing] stands in item 0 of the mget request twice")
+	f("/_mget", `{"docs":[{"_index":"a","_id":"1","_routing":"2"}]}`, "unknown key [_routing] in item 0 of the mget request")
 	f("/_mget", `{"docs":[{"_index":"a","_id":"1","routing":["1"]}]}`, "cannot use an array as [routing] of item 0 of the mget request; want a string or a number")
 	f("/_mget", `{"docs":[{"_index":"a,b","_id":"1"}]}`, "Invalid index name [a,b], must not contain ','")
 	f("/_mget", `{"docs":[{"_index":["a"],"_id":"1"}]}`, "cannot use an array as [_index] of item 0 of the mget request; want a string")

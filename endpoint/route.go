@@ -95,7 +95,7 @@ const (
 	Source                // the bare source of one document
 	Exists                // a status alone, for one document
 	Written               // the outcome of one write
-	MgetDocsAnswer             // $.docs by position
+	MgetDocsAnswer        // $.docs by position
 	Responses             // $.responses by position, each a search answer
 	BulkItems             // $.items by position
 	MappingByIndex        // {index: {mappings}}
