@@ -12,8 +12,8 @@ import (
 // the privileges on names, with one and the same restriction, which it returns.
 // Only then may the pattern itself be forwarded (law 3).
 func (p *Policy) Covers(who *ask.Principal, privileges []ask.Privilege, asked names.Pattern, now time.Time) (ask.RestrictionID, bool) {
-	q := query{policy: p, subject: p.subject(who), part: ask.Part{Privileges: privileges}, now: now}
-	if !q.asksIndices() || asked.IsRegex() || p.mayReachClosed(q.subject, asked) ||
+	q := query{question: question{policy: p, subject: p.subject(who), part: ask.Part{Privileges: privileges}, now: now}}
+	if !q.prepare() || len(q.checks()) == 0 || asked.IsRegex() || p.mayReachClosed(q.subject, asked) ||
 		!q.every(true, func(g *grant) bool { return g.set.covers(asked) }) {
 		return ask.RestrictionID{}, false
 	}
@@ -37,7 +37,7 @@ func (p *Policy) mayReachClosed(s *subject, asked names.Pattern) bool {
 // uniform returns the restriction of all names that asked can match, if each entry
 // that has a say on any name covers all of them. A member of an alias may have any
 // name, so an entry that covers only some names makes it unknowable.
-func (q *query) uniform(asked names.Pattern) (ask.RestrictionID, bool) {
+func (q *question) uniform(asked names.Pattern) (ask.RestrictionID, bool) {
 	if !q.subject.ruled {
 		return ask.Free, true
 	}

@@ -36,7 +36,7 @@ type Decision struct {
 	// missing names that would be created are among them.
 	Groups []Group
 
-	query query // for Missing
+	asked question // for Missing
 }
 
 // Complete reports whether everything that was asked is allowed.
@@ -53,12 +53,12 @@ type Group struct {
 // It is pure: the time is the request's. A name is judged by itself, whether it
 // exists or not, but for aliases and streams whose members the principal holds.
 func (p *Policy) Decide(who *ask.Principal, c Cluster, part ask.Part, res ask.Resolved, now time.Time) Decision {
-	q := query{policy: p, subject: p.subject(who), cluster: c, part: part, res: res, now: now}
-	if !q.mayCluster() {
+	q := query{question: question{p, p.subject(who), c, part, res, now}}
+	if !q.prepare() {
 		return q.deny()
 	}
-	if !q.asksIndices() {
-		return Decision{Effect: Allow, query: q}
+	if len(q.checks()) == 0 {
+		return Decision{Effect: Allow, asked: q.question}
 	}
 	if p.evaluation == config.EvaluationV4 {
 		return q.v4()
@@ -66,8 +66,8 @@ func (p *Policy) Decide(who *ask.Principal, c Cluster, part ask.Part, res ask.Re
 	return q.legacy()
 }
 
-// query is one question to a policy.
-type query struct {
+// question is what was asked of a policy.
+type question struct {
 	policy  *Policy
 	subject *subject
 	cluster Cluster
@@ -76,38 +76,71 @@ type query struct {
 	now     time.Time
 }
 
+// query is a question under way.
+type query struct {
+	question
+	few  [4]check // the privileges on names, if they are few: no allocation
+	n    int
+	many []check // else
+}
+
+// checks returns the privileges on names.
+func (q *query) checks() []check {
+	if q.many != nil {
+		return q.many
+	}
+	return q.few[:q.n]
+}
+
+func (q *query) add(ch check) {
+	switch {
+	case q.many != nil:
+		q.many = append(q.many, ch)
+	case q.n == len(q.few):
+		q.many = append(slices.Clone(q.few[:]), ch)
+	default:
+		q.few[q.n] = ch
+		q.n++
+	}
+}
+
+// check is a privilege on names with where it is granted.
+type check struct {
+	*grant
+	onlyMissing bool // counts for names that do not exist
+}
+
+// prepare finds the checks on names and reports whether everything that is asked
+// of the cluster is granted. A part that asks nothing is a slip of the caller.
+func (q *query) prepare() bool {
+	for _, pr := range q.part.Privileges {
+		g := q.subject.grant(pr.Action)
+		switch {
+		case !onCluster(pr, g):
+			q.add(check{g, pr.When == ask.IndexMissing})
+		case !g.onCluster:
+			return false
+		}
+	}
+	return len(q.part.Privileges) > 0
+}
+
 func (q *query) deny() Decision {
-	return Decision{Reason: ask.ReasonNoPrivilege, query: *q}
+	return Decision{Reason: ask.ReasonNoPrivilege, asked: q.question}
 }
 
 // onCluster reports whether a privilege is checked without names. An action that
 // the rules know as one of the cluster is, whatever the caller says: on an empty
 // list of names it would pass unchecked.
-func (q *query) onCluster(pr ask.Privilege) bool {
-	return pr.Scope == ask.ScopeCluster || ClusterAction(q.policy.evaluation, pr.Action)
-}
-
-func (q *query) mayCluster() bool {
-	for _, pr := range q.part.Privileges {
-		if q.onCluster(pr) && !q.subject.mayCluster(pr.Action) {
-			return false
-		}
-	}
-	return len(q.part.Privileges) > 0 // a part that asks nothing is a slip of the caller
-}
-
-func (q *query) asksIndices() bool {
-	return slices.ContainsFunc(q.part.Privileges, func(pr ask.Privilege) bool { return !q.onCluster(pr) })
+func onCluster(pr ask.Privilege, g *grant) bool {
+	return pr.Scope == ask.ScopeCluster || g.clusterAction
 }
 
 // every reports whether all privileges on names that count for a target are
 // granted by ok.
 func (q *query) every(missing bool, ok func(*grant) bool) bool {
-	for _, pr := range q.part.Privileges {
-		if q.onCluster(pr) || (pr.When == ask.IndexMissing && !missing) {
-			continue
-		}
-		if !ok(q.subject.grant(pr.Action)) {
+	for _, ch := range q.checks() {
+		if (missing || !ch.onlyMissing) && !ok(ch.grant) {
 			return false
 		}
 	}
@@ -128,9 +161,12 @@ func (q *query) mayName(name string, missing bool) bool {
 
 // closed reports whether an index is a system index that the principal may not
 // touch at all.
-func (q *query) closed(index string) bool {
+func (q *question) closed(index string) bool {
 	if index == SecurityIndex {
 		return true
+	}
+	if len(q.policy.system.List()) == 0 {
+		return false
 	}
 	if q.policy.system.Match(index) && !q.subject.explicit.index(q.cluster, index, q.now) {
 		return true
@@ -140,12 +176,12 @@ func (q *query) closed(index string) bool {
 }
 
 // anyClosed reports whether one of the members of a target is closed.
-func (q *query) anyClosed(t *ask.Target) bool {
+func (q *question) anyClosed(t *ask.Target) bool {
 	return q.closed(t.Name) || slices.ContainsFunc(t.Members, q.closed)
 }
 
 // wild reports whether the part names its indices by a wildcard or not at all.
-func (q *query) wild() bool {
+func (q *question) wild() bool {
 	return q.res.All || len(q.part.Exprs) == 0 ||
 		slices.ContainsFunc(q.part.Exprs, func(e names.Expr) bool { return strings.Contains(string(e), "*") })
 }
@@ -215,7 +251,7 @@ func (o *outcome) targets() []ask.Target {
 }
 
 // asked returns all targets, with those that do not exist.
-func (q *query) asked() []ask.Target {
+func (q *question) asked() []ask.Target {
 	if len(q.res.Unknown) == 0 {
 		return q.res.Targets
 	}
@@ -237,7 +273,7 @@ func (q *query) allow(targets []ask.Target, remote []names.Expr, reduced bool) D
 		Remote:  remote,
 		Reduced: reduced,
 		Groups:  q.groups(targets),
-		query:   *q,
+		asked:   q.question,
 	}
 }
 

@@ -8,9 +8,16 @@ import (
 )
 
 // groups sorts the concrete names behind targets by their restriction.
-func (q *query) groups(targets []ask.Target) []Group {
-	if !q.subject.ruled {
-		return q.freeGroup(targets)
+func (q *question) groups(targets []ask.Target) []Group {
+	switch {
+	case len(targets) == 0:
+		return nil
+	case len(targets) == 1 && len(targets[0].Members) <= 1: // fast path: one index
+		list := concrete(&targets[0])
+		rules := q.rulesOn(list[0])
+		return []Group{{Restriction: rules.ID, Rules: rules, Indices: list}}
+	case !q.subject.ruled:
+		return []Group{{Restriction: ask.Free, Rules: free, Indices: allConcrete(targets)}}
 	}
 	byID := make(map[ask.RestrictionID]*Group)
 	for i := range targets {
@@ -35,21 +42,23 @@ func (q *query) groups(targets []ask.Target) []Group {
 // free is the restriction of what nothing binds.
 var free = &Restriction{ID: ask.Free}
 
-// freeGroup is the one group of a principal whose roles carry no rule: what is
-// granted is covered by an entry, so it is free.
-func (q *query) freeGroup(targets []ask.Target) []Group {
-	switch len(targets) {
-	case 0:
-		return nil
-	case 1:
-		return []Group{{Restriction: ask.Free, Rules: free, Indices: concrete(&targets[0])}}
+// rulesOn returns the restriction of a name that is granted: it is covered by an
+// entry, so where no role carries a rule it is free.
+func (q *question) rulesOn(name string) *Restriction {
+	if !q.subject.ruled {
+		return free
 	}
-	var list []string
+	return q.restriction(name)
+}
+
+// allConcrete returns the names behind targets, sorted, each once.
+func allConcrete(targets []ask.Target) []string {
+	list := make([]string, 0, len(targets))
 	for i := range targets {
 		list = append(list, concrete(&targets[i])...)
 	}
 	slices.Sort(list)
-	return []Group{{Restriction: ask.Free, Rules: free, Indices: slices.Compact(list)}}
+	return slices.Compact(list)
 }
 
 // concrete returns the names behind a target whose documents could be touched.

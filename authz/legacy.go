@@ -37,7 +37,7 @@ var legacyDenied = names.NewPatterns(
 )
 
 func (q *query) legacy() Decision {
-	if q.res.All && q.anyAction(legacyDenied.Match) {
+	if q.res.All && slices.ContainsFunc(q.checks(), func(ch check) bool { return ch.denied }) {
 		return q.deny()
 	}
 	out := outcome{all: q.asked()}
@@ -128,12 +128,5 @@ func (q *query) members(t *ask.Target) []ask.Target {
 // legacyReducible reports whether names may be taken away from this part.
 func (q *query) legacyReducible() bool {
 	return q.policy.reduce && !q.part.Single && !q.part.Fixed &&
-		!q.anyAction(func(action string) bool { return !legacyReducible.Match(action) })
-}
-
-// anyAction reports whether is holds for an action that is asked on names.
-func (q *query) anyAction(is func(string) bool) bool {
-	return slices.ContainsFunc(q.part.Privileges, func(pr ask.Privilege) bool {
-		return !q.onCluster(pr) && is(pr.Action)
-	})
+		!slices.ContainsFunc(q.checks(), func(ch check) bool { return !ch.reducible })
 }

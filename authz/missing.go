@@ -36,25 +36,30 @@ func (m Matrix) Actions() []string {
 // Missing computes what was not granted, for whoever looks. It is empty also where
 // no right could help: a write on all indices at once by the legacy rules.
 func (d *Decision) Missing() Matrix {
-	q := &d.query
+	q := &d.asked
 	if q.policy == nil {
 		return nil
 	}
 	var m Matrix
+	onNames := false
 	for _, pr := range q.part.Privileges {
+		g := q.subject.grant(pr.Action)
 		switch {
-		case !q.onCluster(pr):
-			m = append(m, q.missingOn(pr)...)
-		case !q.subject.mayCluster(pr.Action):
+		case !onCluster(pr, g):
+			onNames = true
+			m = append(m, q.missingOn(pr, g)...)
+		case !g.onCluster:
 			m = append(m, Cell{Action: pr.Action, Roles: q.policy.clusterRoles(pr.Action)})
 		}
 	}
-	return append(m, q.missingSystem()...)
+	if onNames {
+		m = append(m, q.missingSystem()...)
+	}
+	return m
 }
 
 // missingOn returns the names on which one action is missing.
-func (q *query) missingOn(pr ask.Privilege) Matrix {
-	g := q.subject.grant(pr.Action)
+func (q *question) missingOn(pr ask.Privilege, g *grant) Matrix {
 	var m Matrix
 	seen := make(map[string]int) // members of several aliases come more than once
 	add := func(name string, named bool) {
@@ -85,14 +90,14 @@ func (q *query) missingOn(pr ask.Privilege) Matrix {
 
 // rows returns the names that a target is judged by: by the legacy rules an alias
 // is its members.
-func (q *query) rows(t *ask.Target) []string {
+func (q *question) rows(t *ask.Target) []string {
 	if t.Kind == ask.Alias && q.policy.evaluation != config.EvaluationV4 {
 		return t.Members
 	}
 	return []string{t.Name}
 }
 
-func (q *query) granted(g *grant, name string, kind ask.TargetKind) bool {
+func (q *question) granted(g *grant, name string, kind ask.TargetKind) bool {
 	if kind == ask.Missing || kind == ask.Alias && q.policy.evaluation == config.EvaluationV4 {
 		return g.name(name, q.now)
 	}
@@ -100,10 +105,7 @@ func (q *query) granted(g *grant, name string, kind ask.TargetKind) bool {
 }
 
 // missingSystem returns the system indices that the client named and may not touch.
-func (q *query) missingSystem() Matrix {
-	if !q.asksIndices() {
-		return nil
-	}
+func (q *question) missingSystem() Matrix {
 	var m Matrix
 	for _, t := range q.asked() {
 		if t.Wildcard || !q.anyClosed(&t) {
@@ -114,7 +116,7 @@ func (q *query) missingSystem() Matrix {
 	return m
 }
 
-func (q *query) systemRoles(name string) []string {
+func (q *question) systemRoles(name string) []string {
 	if name == SecurityIndex {
 		return nil
 	}
@@ -142,7 +144,7 @@ func (p *Policy) clusterRoles(action string) []string {
 
 // indexRoles returns the roles that would grant action on name to this principal;
 // without a name those that grant it on any.
-func (q *query) indexRoles(action, name string) []string {
+func (q *question) indexRoles(action, name string) []string {
 	return q.policy.rolesThat(func(r *role) bool {
 		return slices.ContainsFunc(r.entries, func(e *entry) bool {
 			return e.actions.Match(action) && (name == "" || q.entryCovers(e, name))
@@ -152,7 +154,8 @@ func (q *query) indexRoles(action, name string) []string {
 
 // entryCovers reports whether an entry of any role would cover name, with the
 // variables of this principal.
-func (q *query) entryCovers(e *entry, name string) bool {
-	bound := e.bind(q.subject.who)
-	return bound.covers(q.cluster, name, q.now) == covered
+func (q *question) entryCovers(e *entry, name string) bool {
+	x := newEntryIndex([]boundEntry{e.bind(q.subject.who)})
+	covering := x.appendIndex(nil, q.cluster, name, q.now)
+	return len(covering) > 0 && !covering[0].unsure()
 }

@@ -68,14 +68,8 @@ func (s *nameSet) match(name string) bool {
 	if _, ok := s.exact[name]; ok {
 		return true
 	}
-	for i := range s.prefixes {
-		n := s.prefixes[i].length
-		if n > len(name) {
-			break
-		}
-		if _, ok := s.prefixes[i].texts[name[:n]]; ok {
-			return true
-		}
+	if s.hasPrefix(name) {
+		return true
 	}
 	for i := range s.rest {
 		if s.rest[i].Match(name) {
@@ -85,7 +79,34 @@ func (s *nameSet) match(name string) bool {
 	return false
 }
 
+// hasPrefix reports whether text begins with one of the prefixes.
+func (s *nameSet) hasPrefix(text string) bool {
+	for i := range s.prefixes {
+		n := s.prefixes[i].length
+		if n > len(text) {
+			break
+		}
+		if _, ok := s.prefixes[i].texts[text[:n]]; ok {
+			return true
+		}
+	}
+	return false
+}
+
 // covers reports whether a single pattern of s covers q.
 func (s *nameSet) covers(q names.Pattern) bool {
-	return s.all || slices.ContainsFunc(s.list, func(p names.Pattern) bool { return p.Covers(q) })
+	name, exact := q.IsExact()
+	switch {
+	case s.all && !q.IsNothing():
+		return true
+	case exact && s.match(name):
+		return true
+	case exact || q.IsRegex() || q.IsNothing():
+		return false
+	}
+	// What q's names have in common is what stands before its first wildcard.
+	if before := q.String()[:strings.IndexAny(q.String(), "*?")]; s.hasPrefix(before) {
+		return true
+	}
+	return slices.ContainsFunc(s.rest, func(p names.Pattern) bool { return p.Covers(q) })
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"guard/config"
 	"guard/internal/ask"
@@ -82,26 +81,27 @@ func cloneIdentity(id ask.Identity) ask.Identity {
 // identityKey writes the whole identity with the length of each part in front, so
 // that two identities never have one key.
 func identityKey(id ask.Identity) string {
-	var b strings.Builder
-	put := func(s string) {
-		b.WriteString(strconv.Itoa(len(s)))
-		b.WriteByte(':')
-		b.WriteString(s)
-	}
-	list := func(texts []string) {
-		b.WriteString(strconv.Itoa(len(texts)))
-		b.WriteByte(';')
-		for _, s := range texts {
-			put(s)
+	var room [256]byte
+	key := appendText(room[:0], id.Domain)
+	key = appendText(key, id.Name)
+	key = appendTexts(key, id.BackendRoles)
+	key = appendTexts(key, id.SecurityRoles)
+	if len(id.Attributes) > 0 {
+		for _, name := range slices.Sorted(maps.Keys(id.Attributes)) {
+			key = appendText(appendText(key, name), id.Attributes[name])
 		}
 	}
-	put(id.Domain)
-	put(id.Name)
-	list(id.BackendRoles)
-	list(id.SecurityRoles)
-	for _, key := range slices.Sorted(maps.Keys(id.Attributes)) {
-		put(key)
-		put(id.Attributes[key])
+	return string(key)
+}
+
+func appendText(dst []byte, s string) []byte {
+	return append(append(strconv.AppendInt(dst, int64(len(s)), 10), ':'), s...)
+}
+
+func appendTexts(dst []byte, list []string) []byte {
+	dst = append(strconv.AppendInt(dst, int64(len(list)), 10), ';')
+	for _, s := range list {
+		dst = appendText(dst, s)
 	}
-	return b.String()
+	return dst
 }

@@ -38,7 +38,7 @@ type DLSRule struct {
 // patterns cover it, by its name, its stream or an alias, whatever actions the
 // entry grants. The result is shared: the caller must not change it.
 func (p *Policy) Restriction(who *ask.Principal, c Cluster, index string, now time.Time) *Restriction {
-	q := query{policy: p, subject: p.subject(who), cluster: c, now: now}
+	q := question{policy: p, subject: p.subject(who), cluster: c, now: now}
 	return q.restriction(index)
 }
 
@@ -48,20 +48,19 @@ const maxRestrictions = 4096
 
 // restriction finds the entries that cover index. What follows from them depends
 // on nothing else, so it is remembered by their set.
-func (q *query) restriction(index string) *Restriction {
+func (q *question) restriction(index string) *Restriction {
 	s := q.subject
-	var room [256]byte
-	key := append(room[:0], make([]byte, len(s.entries))...)
-	for i := range s.entries {
-		key[i] = byte(s.entries[i].covers(q.cluster, index, q.now))
-	}
+	var room [32]coverage
+	var keyRoom [128]byte
+	covering := s.index.appendIndex(room[:0], q.cluster, index, q.now)
+	key := appendKey(keyRoom[:0], covering)
 	s.memo.RLock()
 	known := s.rules[string(key)]
 	s.memo.RUnlock()
 	if known != nil {
 		return known
 	}
-	made := s.combine(key, q.policy.emptyFrees)
+	made := s.combine(covering, q.policy.emptyFrees)
 	s.memo.Lock()
 	defer s.memo.Unlock()
 	if len(s.rules) < maxRestrictions {
@@ -70,66 +69,18 @@ func (q *query) restriction(index string) *Restriction {
 	return made
 }
 
-// combine makes the restriction of an index from the coverage of each entry.
-func (s *subject) combine(coverages []byte, emptyFrees bool) *Restriction {
+// combine makes the restriction of an index from the entries that cover it.
+func (s *subject) combine(covering []coverage, emptyFrees bool) *Restriction {
 	var rules ruleSet
-	for i, c := range coverages {
-		e := &s.entries[i]
-		switch coverage(c) {
-		case covered:
-			rules.add(e, s.who)
-		case unknowable:
+	for _, c := range covering {
+		if e := &s.entries[c.entry()]; c.unsure() {
 			rules.addUnknown(e)
-		case apart:
+		} else {
+			rules.add(e, s.who)
 		}
 	}
 	r := rules.restriction(emptyFrees)
 	return &r
-}
-
-// coverage says whether an entry covers an index.
-type coverage uint8
-
-const (
-	apart      coverage = iota
-	covered             // by a pattern
-	unknowable          // perhaps: a variable has no value, or an expression ran out of time
-)
-
-func (e *boundEntry) covers(c Cluster, index string, now time.Time) coverage {
-	best := e.coversName(index, now)
-	for _, alias := range c.Aliases(index) {
-		best = best.or(e.coversName(alias, now))
-	}
-	if stream := c.Stream(index); stream != "" && stream != index {
-		best = best.or(e.covers(c, stream, now))
-	}
-	return best
-}
-
-// or prefers certain coverage.
-func (a coverage) or(b coverage) coverage {
-	if a == covered || b == covered {
-		return covered
-	}
-	return max(a, b)
-}
-
-func (e *boundEntry) coversName(name string, now time.Time) coverage {
-	best := apart
-	for i := range e.patterns {
-		p := e.patterns[i].at(now)
-		before := p.Timeouts()
-		switch {
-		case p.Match(name) && e.patterns[i].unknown:
-			best = unknowable
-		case p.Match(name):
-			return covered
-		case p.Timeouts() != before:
-			best = unknowable
-		}
-	}
-	return best
 }
 
 // ruleSet collects the rules of the entries that cover one index.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"guard/config"
 	"guard/internal/ask"
 	"guard/internal/names"
 )
@@ -15,10 +16,12 @@ import (
 // subject is a principal with the rules of its roles, its variables put in. It is
 // immutable but for what it remembers.
 type subject struct {
-	who     *ask.Principal
-	cluster names.Patterns
-	entries []boundEntry
-	ruled   bool // some entry carries a rule
+	who        *ask.Principal
+	evaluation config.Evaluation
+	cluster    names.Patterns
+	entries    []boundEntry
+	ruled      bool        // some entry carries a rule
+	index      *entryIndex // of entries
 
 	grants   atomic.Pointer[map[string]*grant] // by action, copied on write
 	explicit *grant                            // where system indices are open
@@ -62,7 +65,7 @@ func (p *Policy) subject(who *ask.Principal) *subject {
 }
 
 func (p *Policy) bind(who *ask.Principal) *subject {
-	s := &subject{who: who, rules: make(map[string]*Restriction)}
+	s := &subject{who: who, evaluation: p.evaluation, rules: make(map[string]*Restriction)}
 	var cluster []names.Pattern
 	for _, name := range who.Roles {
 		r := p.roles[name]
@@ -76,6 +79,7 @@ func (p *Policy) bind(who *ask.Principal) *subject {
 		}
 	}
 	s.cluster = names.NewPatterns(cluster...)
+	s.index = newEntryIndex(s.entries)
 	s.explicit = s.newGrant(func(actions names.Patterns) bool { return explicitly(actions, systemPermission) })
 	s.grants.Store(&map[string]*grant{})
 	return s
@@ -105,11 +109,6 @@ func (s *subject) service() bool {
 	return s.who.Attributes["attr.internal.service"] == "true"
 }
 
-// mayCluster reports whether a cluster action is granted.
-func (s *subject) mayCluster(action string) bool {
-	return !s.service() && s.cluster.Match(action)
-}
-
 // grant returns where an action is granted.
 func (s *subject) grant(action string) *grant {
 	if g, ok := (*s.grants.Load())[action]; ok {
@@ -122,6 +121,10 @@ func (s *subject) grant(action string) *grant {
 		return g
 	}
 	g := s.newGrant(func(actions names.Patterns) bool { return actions.Match(action) })
+	g.onCluster = !s.service() && s.cluster.Match(action)
+	g.clusterAction = ClusterAction(s.evaluation, action)
+	g.reducible = legacyReducible.Match(action)
+	g.denied = legacyDenied.Match(action)
 	if len(known) < maxGrants {
 		next := maps.Clone(known)
 		next[strings.Clone(action)] = g
@@ -152,10 +155,16 @@ func (s *subject) newGrant(wanted func(names.Patterns) bool) *grant {
 	return g
 }
 
-// grant is where one action is granted to one principal.
+// grant is where one action is granted to one principal, and what the rules say of
+// the action.
 type grant struct {
 	set   nameSet
 	dates []*datePattern
+
+	onCluster     bool // granted by cluster permissions
+	clusterAction bool // always checked without names
+	reducible     bool // legacy: its list of names may be shortened
+	denied        bool // legacy: not on all indices at once
 }
 
 // nothing reports whether g grants no name whatever.
