@@ -88,6 +88,7 @@ func TestRefusedDynamic(t *testing.T) {
 	f("      two: {order: 2, http_authenticator: {type: basic}, authentication_backend: {type: file}}\n", at+`authc.two.authentication_backend.type: unknown backend "file"; want one of "internal", "intern", "ldap", "ldap2", "noop"`)
 	f("      two: {order: 2, http_authenticator: {type: basic}, authentication_backend: {type: noop}}\n", at+`authc.two.authentication_backend.type: "noop" verifies no password: anybody could be anyone; want "internal"`)
 	f("      two: {order: 2, http_authenticator: {type: basic, config: {realm: x}}}\n", at+`authc.two.http_authenticator.config: "basic" has no settings; want no keys`)
+	f("      two: {order: 010}\n", at+`authc.two.order: "010"; want a whole number`)
 	f("      two: {order: first}\n", at+`authc.two.order: "first"; want a whole number`)
 	f("      two: {order: 2, http_authenticator: {type: jwt, config: [a]}}\n", at+`authc.two.http_authenticator.config: a list; want a map of keys`)
 	f("      two: {order: 2, http_authenticator: {type: jwt, config: {a: {b: 1, b: 2}}}}\n", at+`authc.two.http_authenticator.config.a.b: duplicate key "b", first in line 6; want each key once`)

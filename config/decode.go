@@ -32,7 +32,14 @@ type decoder struct {
 
 // decode fills v, which is settable, from n. A null leaves what is there.
 func (d *decoder) decode(n *yaml.Node, pos Pos, v reflect.Value) {
-	if isNull(n) || n.Kind == yaml.AliasNode { // an alias is reported already
+	if isNull(n) {
+		return
+	}
+	if n.Kind == yaml.AliasNode { // reported already
+		if isSection(v.Type()) {
+			applyDefaults(v)
+			placeSections(v, pos)
+		}
 		return
 	}
 	switch v.Type() {
@@ -99,14 +106,15 @@ func applyDefaults(v reflect.Value) {
 		s.SetDefaults()
 	}
 	for i := range v.NumField() {
-		switch f := v.Field(i); f.Type() {
-		case posType, secretType, settingsType:
-		default:
-			if f.Kind() == reflect.Struct && v.Type().Field(i).IsExported() {
-				applyDefaults(f)
-			}
+		if f := v.Field(i); isSection(f.Type()) {
+			applyDefaults(f)
 		}
 	}
+}
+
+// isSection reports whether t is a struct of keys.
+func isSection(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t != posType && t != secretType && t != settingsType
 }
 
 // placeSections tells v, and all sections in it, where they are; one that the
@@ -114,7 +122,7 @@ func applyDefaults(v reflect.Value) {
 func placeSections(v reflect.Value, pos Pos) {
 	v.FieldByName("Pos").Set(reflect.ValueOf(pos))
 	for key, i := range fieldsOf(v.Type()) {
-		if f := v.Field(i); f.Kind() == reflect.Struct && f.Type() != secretType && f.Type() != settingsType {
+		if f := v.Field(i); isSection(f.Type()) {
 			placeSections(f, pos.At(key))
 		}
 	}
@@ -227,7 +235,7 @@ func (d *decoder) integer(n *yaml.Node, pos Pos, v reflect.Value) {
 		return
 	}
 	i, err := strconv.ParseInt(text, 10, v.Type().Bits())
-	if err != nil {
+	if err != nil || strconv.FormatInt(i, 10) != text { // 010 is 8 to other readers
 		d.report.fault(pos, "a whole number", "%q", shorten(text))
 		return
 	}
@@ -263,7 +271,7 @@ func (d *decoder) settings(n *yaml.Node, pos Pos, v reflect.Value) {
 		return
 	}
 	tree := d.tree(n, pos).(map[string]any)
-	v.Set(reflect.ValueOf(Settings{tree: &tree}))
+	v.Set(reflect.ValueOf(Settings{tree: func() map[string]any { return tree }}))
 }
 
 // tree returns n as maps, lists and texts; nil where it is null.

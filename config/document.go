@@ -17,6 +17,9 @@ import (
 // 100,000 users has 30 MB.
 const maxFileSize = 64 << 20 // 64 MiB
 
+// maxNesting bounds the levels of a file; those that exist have less than ten.
+const maxNesting = 64
+
 // document is one parsed file: a tree of maps, lists and texts, without anything
 // that YAML could hide a second meaning behind.
 type document struct {
@@ -50,9 +53,26 @@ func parseDocument(r *report, file string, data []byte) *document {
 		r.fault(Pos{File: file, Line: root.Line}, "a map of keys", "%s", describe(root))
 		return nil
 	}
+	if line, ok := tooDeep(root, maxNesting); ok {
+		r.fault(Pos{File: file, Line: line}, fmt.Sprintf("at most %d levels", maxNesting), "nested too deeply")
+		return nil
+	}
 	pos := locate(file, "", 1, root)
 	(&cleaner{report: r}).clean(root, pos)
 	return &document{root: root, pos: pos}
+}
+
+// tooDeep returns the line of the first node with more than levels levels above it.
+func tooDeep(n *yaml.Node, levels int) (line int, found bool) {
+	if levels == 0 {
+		return n.Line, true
+	}
+	for _, child := range n.Content {
+		if line, found := tooDeep(child, levels-1); found {
+			return line, true
+		}
+	}
+	return 0, false
 }
 
 var errManyDocuments = errors.New("a second document starts here; want one document in a file")

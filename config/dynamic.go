@@ -215,7 +215,10 @@ func (a *APITokens) SetDefaults() {
 // Settings is a free tree of keys whose meaning depends on the type beside it.
 // It may hold passwords and keys, so it prints as "[redacted]".
 type Settings struct {
-	tree *map[string]any // string, []any, map[string]any; nil where the file has null
+	// A function, since fmt looks into maps behind unexported fields and finds only
+	// an address here. Values are string, []any, map[string]any; nil where the file
+	// has null.
+	tree func() map[string]any
 }
 
 // Len returns the number of keys at the top.
@@ -223,7 +226,7 @@ func (s Settings) Len() int {
 	if s.tree == nil {
 		return 0
 	}
-	return len(*s.tree)
+	return len(s.tree())
 }
 
 // String returns "[redacted]".

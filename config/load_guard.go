@@ -15,26 +15,32 @@ import (
 // folder, those of flags at the working folder. An error of type Faults lists all
 // that is wrong; warnings come in both cases.
 func Load(path string, o Overrides) (*Config, []Warning, error) {
-	if path == "" {
-		return parse("", nil, o, nil)
+	var data []byte
+	if path != "" {
+		var err error
+		data, err = os.ReadFile(path) //nolint:gosec // G304: the operator names the file
+		if err != nil {
+			return nil, nil, faultOf(path, err)
+		}
 	}
-	data, err := os.ReadFile(path) //nolint:gosec // G304: the operator names the file
-	if err != nil {
-		return nil, nil, faultOf(path, err)
+	var r report
+	c := parse(&r, path, data, o, nil)
+	c.readFiles(&r)
+	if err := r.faults.Err(); err != nil {
+		return nil, r.warnings, err
 	}
-	return parse(path, data, o, nil)
+	return c, r.warnings, nil
 }
 
-// parse is Load after the file has been read; path is empty if there is none.
-func parse(path string, data []byte, o Overrides, lookupEnv func(string) (string, bool)) (*Config, []Warning, error) {
-	var r report
+// parse is Load without the disk; path is empty if there is no file.
+func parse(r *report, path string, data []byte, o Overrides, lookupEnv func(string) (string, bool)) *Config {
 	c := &Config{}
 	v := reflect.ValueOf(c).Elem()
 	applyDefaults(v)
 	if path == "" {
 		placeSections(v, Pos{File: "command line"})
-	} else if doc := parseDocument(&r, path, data); doc != nil {
-		d := decoder{report: &r, env: newEnvironment(lookupEnv)}
+	} else if doc := parseDocument(r, path, data); doc != nil {
+		d := decoder{report: r, env: newEnvironment(lookupEnv)}
 		d.decode(doc.root, doc.pos, v)
 		c.resolvePaths(filepath.Dir(path))
 	}
@@ -42,13 +48,9 @@ func parse(path string, data []byte, o Overrides, lookupEnv func(string) (string
 		// Only what could be read as a whole: a key that is left at its default
 		// because its text has a fault would bring further ones.
 		o.apply(c)
-		c.validate(&r)
-		c.readFiles(&r)
+		c.validate(r)
 	}
-	if err := r.faults.Err(); err != nil {
-		return nil, r.warnings, err
-	}
-	return c, r.warnings, nil
+	return c
 }
 
 // apply puts the values of flags over those of the file.

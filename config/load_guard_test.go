@@ -1,0 +1,246 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const minimalGuard = "upstream: {urls: ['http://127.0.0.1:9201']}\n"
+
+func parseGuard(text string, o Overrides) (*Config, []Warning, error) {
+	var r report
+	c := parse(&r, "guard.yml", []byte(text), o, testEnv)
+	if err := r.faults.Err(); err != nil {
+		return nil, r.warnings, err
+	}
+	return c, r.warnings, nil
+}
+
+func TestGuardDefaults(t *testing.T) {
+	c, warnings, err := parseGuard(minimalGuard, Overrides{})
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("%v %v", warnings, err)
+	}
+	if c.Listen != "127.0.0.1:9200" || c.Internal != "127.0.0.1:9290" || c.Security != "security" ||
+		c.State.MaxAge != time.Minute || c.Limits.MaxUpstreamURI != 4096 || c.Policy.RolesMappingResolution != MappingOnly ||
+		c.Policy.DFMEmptyOverridesAll || c.TLS.Enabled() || c.TLS.ClientAuth != ClientAuthNone || c.Log.Level != LogInfo || c.Auth.CacheTTL == 0 {
+		t.Errorf("defaults are %+v", c)
+	}
+}
+
+// TestNoFile starts guard by flags alone.
+func TestNoFile(t *testing.T) {
+	c, _, err := Load("", Overrides{
+		Listen: "127.0.0.1:0", Internal: "127.0.0.1:0", Upstream: []string{"http://127.0.0.1:9201"}, Security: "./sec", LogLevel: "debug",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Listen != "127.0.0.1:0" || c.Security != "./sec" || c.Log.Level != LogDebug || c.Limits.MaxDepth != 64 {
+		t.Errorf("%+v", c)
+	}
+	fail := func(o Overrides, want ...string) {
+		t.Helper()
+		_, _, err := Load("", o)
+		checkFaults(t, err, want)
+	}
+	fail(Overrides{}, "command line: upstream.urls: no URL; want the URL of the cluster here or in --upstream, such as http://127.0.0.1:9201")
+	fail(Overrides{Upstream: []string{"cluster:9200"}, Listen: "9200", LogLevel: "loud"},
+		`--listen: "9200"; want host:port, such as 127.0.0.1:9200 or :9200`,
+		`--log-level: "loud"; want one of "debug", "info", "warn", "error"`,
+		`--upstream: [0]: scheme "cluster"; want http or https`)
+}
+
+func TestGuardFromDisk(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("ca.pem", "x")
+	write("password", "correct horse\r\n")
+	path := write("guard.yml", `
+listen: ":9200"
+security: policy
+upstream:
+  urls: ["https://a:9200", "https://b:9200/"]
+  ca_file: ca.pem
+  username: guard
+  password_file: password
+timeouts: {connect: 1s500ms}
+limits: {max_body: 1048576}
+policy:
+  compliance_salt: 0123456789abcdef
+  system_indices: {enabled: true, indices: [".plugins-*"]}
+`)
+	c, warnings, err := Load(path, Overrides{Listen: "127.0.0.1:1"})
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("%v %v", warnings, err)
+	}
+	if c.Listen != "127.0.0.1:1" || c.Security != filepath.Join(dir, "policy") || c.Upstream.CAFile != filepath.Join(dir, "ca.pem") ||
+		c.Upstream.Password.Reveal() != "correct horse" || c.Timeouts.Connect != 1500*time.Millisecond || c.Timeouts.Idle != 2*time.Minute ||
+		c.Limits.MaxBody != 1<<20 || c.Policy.MaskSalt.Reveal() != "0123456789abcdef" {
+		t.Errorf("%+v", c)
+	}
+
+	failPassword := func(text, want string) {
+		t.Helper()
+		write("password", text)
+		_, _, err := Load(path, Overrides{})
+		checkFaults(t, err, []string{path + ":8: upstream.password_file: " + want + "; want a file with the password in one line"})
+	}
+	failPassword("", "file is empty")
+	failPassword("\n", "file is empty")
+	failPassword("a\nb\n", "file has more than one line")
+
+	if err := os.Remove(filepath.Join(dir, "ca.pem")); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = Load(path, Overrides{})
+	checkFaults(t, err, []string{path + ":6: upstream.ca_file: open " + filepath.Join(dir, "ca.pem") + ": no such file or directory; want a file that guard can read"})
+
+	missing := filepath.Join(dir, "none.yml")
+	_, _, err = Load(missing, Overrides{})
+	checkFaults(t, err, []string{missing + ": open " + missing + ": no such file or directory; want a file that guard can read"})
+}
+
+func TestRefusedGuard(t *testing.T) {
+	f := func(text string, want ...string) {
+		t.Helper()
+		_, _, err := parseGuard(text, Overrides{})
+		checkFaults(t, err, want)
+	}
+	f("", "guard.yml:1: file is empty; want a map of keys")
+	f("listen: [\n", "guard.yml:1: did not find expected node content")
+	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, internal, limits, listen, log, policy, security, state, timeouts, tls, upstream`)
+	f("listen: &a x\ninternal: *a\n",
+		`guard.yml:1: listen: anchor "&a"; want the text itself, written out where it is used`,
+		`guard.yml:2: internal: alias "*a"; want the text itself, written out where it is used`)
+	f("upstream: {urls: ['http://a:1'], password: '${env.NONE}'}\n", `guard.yml:1: upstream.password: environment variable "NONE" is not set; want it set, or a default: ${env.NONE:-…}`)
+
+	one := func(text string, want ...string) {
+		t.Helper()
+		for i := range want {
+			want[i] = "guard.yml:2: " + want[i]
+		}
+		f(minimalGuard+text, want...)
+	}
+	one("listen: localhost\n", `listen: "localhost"; want host:port, such as 127.0.0.1:9200 or :9200`)
+	one("listen: ':http'\n", `listen: port "http"; want host:port, such as 127.0.0.1:9200 or :9200`)
+	one("listen: ':65536'\n", `listen: port "65536"; want host:port, such as 127.0.0.1:9200 or :9200`)
+	one("internal: 127.0.0.1:9200\n", `internal: "127.0.0.1:9200", the same as listen; want an address of its own: probes and metrics are not for clients`)
+	one("security: ''\n", `security: ""; want the path of the security folder`)
+	one("tls: {certificate: c.pem}\n", `tls.key: not set, and certificate is; want both or none`)
+	one("tls: {key: k.pem}\n", `tls.certificate: not set, and key is; want both or none`)
+	one("tls: {client_auth: always}\n", `tls.client_auth: "always"; want one of "none", "optional", "required"`,
+		`tls.client_ca: not set, and client_auth is "always"; want the file of the CAs that sign client certificates`)
+	one("tls: {certificate: c, key: k, client_auth: required}\n", `tls.client_ca: not set, and client_auth is "required"; want the file of the CAs that sign client certificates`)
+	one("tls: {certificate: c, key: k, client_ca: a}\n", `tls.client_auth: client certificates are not asked for; want one of "optional", "required", or no client_ca`)
+	one("tls: {client_ca: a, client_auth: required}\n", `tls.certificate: not set, and client_ca is; want a certificate and key: without them clients are served without TLS`)
+	one("timeouts: {read: 30}\n", `timeouts.read: "30"; want a duration with its unit, such as "500ms", "30s" or "5m"`)
+	one("timeouts: {read: 0s}\n", `timeouts.read: 0s; want more than 0`)
+	one("timeouts: {read: [1s]}\n", `timeouts.read: a list; want a duration with its unit, such as "500ms", "30s" or "5m"`)
+	one("state: {poll: 2m}\n", `state.poll: 2m0s; want less than max_age, or the state would always be too old`)
+	one("limits: {max_depth: 0}\n", `limits.max_depth: 0; want more than 0`)
+	one("limits: {max_depth: 1e3}\n", `limits.max_depth: "1e3"; want a whole number`)
+	one("limits: {max_in_flight: 1000}\n", `limits.max_in_flight: 1000; want at least max_body, or no such body could ever pass`)
+	one("auth: {cache_ttl: -1s, cache_size: 0}\n", `auth.cache_ttl: -1s; want 0 for no cache, or more`, `auth.cache_size: 0; want more than 0`)
+	one("log: {level: trace}\n", `log.level: "trace"; want one of "debug", "info", "warn", "error"`)
+	one("policy: {roles_mapping_resolution: both}\n", `policy.roles_mapping_resolution: "both"; want one of "MAPPING_ONLY", "BACKENDROLES_ONLY", "BOTH"`)
+	one("policy: {compliance_salt: short}\n", `policy.compliance_salt: 5 bytes; want at least 16 bytes`)
+	one("policy: {masked_fields_algorithm_default: CRC32}\n", `policy.masked_fields_algorithm_default: "CRC32"; want one of BLAKE2B_LEGACY_DEFAULT, MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256, SHA3-224, SHA3-256, SHA3-384, SHA3-512`)
+	one("policy: {system_indices: {indices: ['/[/']}}\n", "policy.system_indices.indices[0]: cannot compile \"/[/\": unterminated [] set in `[`; want a regular expression")
+}
+
+func TestRefusedUpstream(t *testing.T) {
+	f := func(keys string, want ...string) {
+		t.Helper()
+		for i := range want {
+			want[i] = "guard.yml:1: upstream." + want[i]
+		}
+		_, _, err := parseGuard("upstream: {"+keys+"}\n", Overrides{})
+		checkFaults(t, err, want)
+	}
+	const form = "want scheme, host and port, such as http://127.0.0.1:9201"
+	f("", "urls: no URL; want the URL of the cluster here or in --upstream, such as http://127.0.0.1:9201")
+	f("urls: ['a:9200']", `urls[0]: scheme "a"; want http or https`)
+	f("urls: ['http://']", `urls[0]: no host in "http://"; `+form)
+	f("urls: ['http://:9200']", `urls[0]: no host in "http://:9200"; `+form)
+	f("urls: ['http://a b']", `urls[0]: cannot parse the URL; `+form)
+	f("urls: ['http://me:secret@a']", `urls[0]: the URL holds an account; want username and password in keys of their own`)
+	f("urls: ['http://a/es']", `urls[0]: path "/es"; want no path: guard checks paths as the cluster reads them`)
+	f("urls: ['http://a?x=y']", `urls[0]: "http://a?x=y" goes on after the host; `+form)
+	f("urls: ['http://a', 'http://a']", `urls[1]: "http://a" again; want each URL once`)
+	f("urls: ['http://a'], ca_file: x", `ca_file: "x", and no URL is https; want an https URL, or no TLS settings`)
+	f("urls: ['https://a'], client_key: x", `client_certificate: not set, and client_key is; want both or none`)
+	f("urls: ['https://a'], username: u", `password: not set, and username is; want password or password_file`)
+	f("urls: ['https://a'], password: p", `username: not set, and its password is; want the name of the account`)
+	f("urls: ['https://a'], username: u, password: p, password_file: f", `password_file: set, and password is set too; want one of both`)
+	f("urls: ['https://a'], username: 'u:v', password: p", `username: "u:v"; want a name without ':', where HTTP Basic ends it`)
+	f("urls: ['https://a'], max_connections: 0", `max_connections: 0; want more than 0`)
+}
+
+func TestGuardWarnings(t *testing.T) {
+	f := func(url string, want ...string) {
+		t.Helper()
+		_, warnings, err := parseGuard("upstream: {urls: ['"+url+"'], username: u, password: p}\n", Overrides{})
+		if err != nil {
+			t.Error(err)
+		}
+		var got []string
+		for _, w := range warnings {
+			got = append(got, w.String())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: warnings (-want +got):\n%s", url, diff)
+		}
+	}
+	f("http://127.0.0.1:9201")
+	f("http://[::1]:9201")
+	f("http://localhost:9201")
+	f("https://cluster:9200")
+	f("http://cluster:9200", `guard.yml:1: upstream.urls[0]: the account of the cluster is sent in clear to "cluster:9200"; want https`)
+}
+
+// TestGuardEnvironment holds that a secret may come from the environment.
+func TestGuardEnvironment(t *testing.T) {
+	c, _, err := parseGuard("upstream: {urls: ['https://a'], username: '${env.ROLE}', password: '${env.PASS}'}\n", Overrides{})
+	if err != nil || c.Upstream.Username != "readall" || c.Upstream.Password.Reveal() != "correct horse" {
+		t.Errorf("%v", err)
+	}
+}
+
+// FuzzParseGuard holds that no guard.yml makes the loader panic, that faults name
+// file and line, and that no fault shows a secret.
+func FuzzParseGuard(f *testing.F) {
+	f.Add(minimalGuard)
+	f.Add("upstream: {urls: ['http://me:hunter2@a'], password: hunter2}\npolicy: {compliance_salt: hunter2}\n")
+	f.Add("tls: {certificate: a, key: b, client_auth: required}\ntimeouts: {read: 1h}\nlimits: {max_body: 1}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, _, err := parseGuard(text, Overrides{})
+		if (c == nil) != (err != nil) {
+			t.Fatalf("config %v with error %v", c, err)
+		}
+		if err == nil {
+			return
+		}
+		faults, ok := err.(Faults) //nolint:errorlint // Load promises this type
+		if !ok || len(faults) == 0 {
+			t.Fatalf("error %v; want faults", err)
+		}
+		for _, fault := range faults {
+			if fault.File == "" || fault.Line < 1 || strings.Contains(fault.Path, "password") && strings.Contains(fault.Msg, "hunter2") {
+				t.Fatalf("fault %+v", fault)
+			}
+		}
+	})
+}
