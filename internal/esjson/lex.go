@@ -34,25 +34,47 @@ const (
 	highs = 0x8080808080808080
 )
 
-// stops marks the bytes of w that end a run of plain string bytes: '"', '\\' and
-// control characters. Only the lowest mark is exact: a borrow can set false
-// marks, but only above a true one.
+// stops marks the bytes of w that end a run of plain ASCII: '"', '\\', control
+// characters and everything above ASCII. Only the lowest mark is exact: a borrow
+// can set false marks, but only above a true one.
 func stops(w uint64) uint64 {
+	quote := w ^ ('"' * lows)
+	slash := w ^ ('\\' * lows)
+	return ((quote - lows) | (slash - lows) | (w - ' '*lows) | w) & highs
+}
+
+// scanString reads the string whose opening quote stands before i, eight bytes in
+// one step; most strings are ASCII without escapes and end here.
+func scanString(src []byte, i int) (end int, escaped bool, want string) {
+	start := i
+	for i+8 <= len(src) {
+		if m := stops(binary.LittleEndian.Uint64(src[i:])); m != 0 {
+			i += bits.TrailingZeros64(m) >> 3
+			if src[i] == '"' {
+				return i + 1, false, ""
+			}
+			break
+		}
+		i += 8
+	}
+	return scanRest(src, start, i)
+}
+
+// stringStops is stops for text in any script: bytes above ASCII are plain.
+func stringStops(w uint64) uint64 {
 	quote := w ^ ('"' * lows)
 	slash := w ^ ('\\' * lows)
 	return ((quote-lows)&^quote | (slash-lows)&^slash | (w-' '*lows)&^w) & highs
 }
 
-// scanString reads the string whose opening quote stands before i. Eight bytes
-// are looked at in one step; UTF-8 is checked once at the end, and only if a
-// byte above ASCII was seen on the way.
-func scanString(src []byte, i int) (end int, escaped bool, want string) {
-	start := i
+// scanRest reads on where src[start:i] is plain ASCII. UTF-8 is checked once at the
+// end, and only if a byte above ASCII was seen on the way.
+func scanRest(src []byte, start, i int) (end int, escaped bool, want string) {
 	var seen uint64 // all plain bytes, or-ed
 	for {
 		for i+8 <= len(src) {
 			w := binary.LittleEndian.Uint64(src[i:])
-			m := stops(w)
+			m := stringStops(w)
 			if m != 0 {
 				seen |= w & (m&-m - 1) // the bytes before the stop
 				i += bits.TrailingZeros64(m) >> 3
