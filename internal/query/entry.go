@@ -50,7 +50,10 @@ func appendBody(dst []byte, body esjson.Value, p *Params, r *Rules, keys shape) 
 
 // body prints the members of a body, with those that the URL replaces or adds to.
 func (k *walker) body(body, over esjson.Value, keys shape) error {
-	query, hasQuery := over.Lookup("query")
+	var hasQuery bool
+	if k.asked, hasQuery = over.Lookup("query"); !hasQuery {
+		k.asked, hasQuery = body.Lookup("query")
+	}
 	for key, m := range body.Members() {
 		if instead, ok := over.Lookup(key); ok {
 			if !addsUp[key] {
@@ -66,7 +69,6 @@ func (k *walker) body(body, over esjson.Value, keys shape) error {
 			continue
 		}
 		if key == "query" {
-			query, hasQuery = m, true
 			continue
 		}
 		if err := k.member(m, key, keys); err != nil {
@@ -81,7 +83,7 @@ func (k *walker) body(body, over esjson.Value, keys shape) error {
 			return err
 		}
 	}
-	if err := k.placed(query, hasQuery); err != nil {
+	if err := k.placed(hasQuery); err != nil {
 		return err
 	}
 	return k.bodySource(body, over, keys)
@@ -101,14 +103,13 @@ func (k *walker) bodySource(body, over esjson.Value, keys shape) error {
 	if !ok {
 		stored, _ = body.Lookup("stored_fields")
 	}
-	k.addSource(stored)
-	return nil
+	return k.addSource(body, stored)
 }
 
 // refusedBelow walks a part that the URL replaces, so that it is refused if it
 // would have been, and prints nothing of it.
 func (k *walker) refusedBelow(v esjson.Value, key string, keys shape) error {
-	aside := walker{rules: k.rules, nested: k.nested, parts: k.parts}
+	aside := walker{rules: k.rules, nested: k.nested, parts: k.parts, asked: k.asked}
 	aside.w.BeginObject()
 	return aside.member(v, key, keys)
 }
@@ -138,13 +139,13 @@ func (k *walker) added(a, b esjson.Value, key string) error {
 
 // placed prints the query, with the filter in filter context: scores stay, and
 // without a query they stay 1.
-func (k *walker) placed(query esjson.Value, given bool) error {
+func (k *walker) placed(given bool) error {
 	if k.rules.Filter == Free {
 		if !given {
 			return nil
 		}
 		k.w.Key("query")
-		return k.query(query)
+		return k.query(k.asked)
 	}
 	k.w.Key("query")
 	k.w.BeginObject()
@@ -152,9 +153,7 @@ func (k *walker) placed(query esjson.Value, given bool) error {
 	k.w.BeginObject()
 	k.w.Key("must")
 	k.w.BeginArray()
-	if !given {
-		k.w.Raw([]byte(`{"match_all":{}}`))
-	} else if err := k.query(query); err != nil {
+	if err := k.askedQuery(); err != nil {
 		return err
 	}
 	k.w.EndArray()
@@ -165,4 +164,16 @@ func (k *walker) placed(query esjson.Value, given bool) error {
 	k.w.EndObject()
 	k.w.EndObject()
 	return nil
+}
+
+// askedQuery prints the query of the client alone; none means all documents.
+func (k *walker) askedQuery() error {
+	if err := k.grow(k.asked, "highlight", len(k.asked.Raw())); err != nil {
+		return err
+	}
+	if k.asked.Is(esjson.Invalid) {
+		k.w.Raw([]byte(`{"match_all":{}}`))
+		return nil
+	}
+	return k.query(k.asked)
 }

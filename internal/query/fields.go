@@ -42,7 +42,16 @@ func (k *walker) expand(v esjson.Value, pattern string, use Use) ([]string, erro
 	if mixed != "" {
 		return nil, refuse(v, pattern, "it matches a field that is visible in some indices of this request only%s", underFieldRule)
 	}
-	return names, nil
+	return names, k.grow(v, pattern, size(names))
+}
+
+// size is about what names take in a body.
+func size(names []string) int {
+	n := 0
+	for _, name := range names {
+		n += len(name) + len(`"",`)
+	}
+	return n
 }
 
 func isPattern(name string) bool { return strings.Contains(name, "*") }

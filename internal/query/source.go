@@ -23,21 +23,17 @@ func (k *walker) source(v esjson.Value) error {
 		k.w.Value(v)
 		return nil
 	}
-	k.printSource(wish)
-	return nil
+	return k.printSource(v, wish)
 }
 
 // addSource prints a _source option where the client gave none, unless there is
 // none to show: with stored fields the cluster leaves it out unless it is listed.
-func (k *walker) addSource(stored esjson.Value) {
-	if !k.narrowsSource() {
-		return
-	}
-	if !stored.Is(esjson.Invalid) && !lists(stored, "_source") {
-		return
+func (k *walker) addSource(v, stored esjson.Value) error {
+	if !k.narrowsSource() || !stored.Is(esjson.Invalid) && !lists(stored, "_source") {
+		return nil
 	}
 	k.w.Key("_source")
-	k.printSource(sourceWish{})
+	return k.printSource(v, sourceWish{})
 }
 
 func (k *walker) narrowsSource() bool {
@@ -56,15 +52,19 @@ func lists(v esjson.Value, name string) bool {
 	return false
 }
 
-func (k *walker) printSource(wish sourceWish) {
+func (k *walker) printSource(v esjson.Value, wish sourceWish) error {
 	includes := wish.includes
 	if rule := k.rules.SourceIncludes; len(rule) > 0 {
 		includes = k.common(includes, rule)
+	}
+	if err := k.grow(v, "_source", size(includes)+size(k.rules.SourceExcludes)); err != nil {
+		return err
 	}
 	k.w.BeginObject()
 	k.sourceList("includes", includes)
 	k.sourceList("excludes", append(slices.Clip(wish.excludes), k.rules.SourceExcludes...))
 	k.w.EndObject()
+	return nil
 }
 
 func (k *walker) sourceList(key string, patterns []string) {

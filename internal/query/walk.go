@@ -7,9 +7,10 @@ import (
 // What one search may hold. Clusters end the connection on queries that nest some
 // hundred levels, and refuse more than 65,536 terms.
 const (
-	maxNesting = 64    // clauses and aggregations, one inside the other
-	maxParts   = 8192  // clauses and aggregations in one search
-	maxTerms   = 65536 // values of one terms clause
+	maxNesting = 64      // clauses and aggregations, one inside the other
+	maxParts   = 8192    // clauses and aggregations in one search
+	maxTerms   = 65536   // values of one terms clause
+	maxGrown   = 4 << 20 // 4 MiB that a rule adds to a search: names for patterns, queries repeated
 )
 
 // walker re-emits one search under its rules. Each method prints one part, or
@@ -21,6 +22,12 @@ type walker struct {
 	role   bool
 	nested int // clauses and aggregations around this place
 	parts  int // clauses and aggregations so far
+	grown  int // bytes added so far
+
+	// asked is the client's query of the body, before the filter stands beside it.
+	asked esjson.Value
+	// inner tells that hits here are those of a clause, not of the body.
+	inner bool
 }
 
 func (k *walker) docRule() bool   { return k.rules.Filter != Free }
@@ -55,6 +62,14 @@ func (k *walker) enter(v esjson.Value, construct string) error {
 	}
 	if k.parts > maxParts {
 		return refuse(v, construct, "the search holds more than %d clauses and aggregations", maxParts)
+	}
+	return nil
+}
+
+// grow counts n bytes that the rules add to the search at v.
+func (k *walker) grow(v esjson.Value, construct string, n int) error {
+	if k.grown += n; k.grown > maxGrown {
+		return refuse(v, construct, "it makes the search too long under the rules; name fewer fields")
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (k *walker) hitMembers(v esjson.Value, sh shape) error {
 	}
 	if _, given := v.Lookup("_source"); !given {
 		stored, _ := v.Lookup("stored_fields")
-		k.addSource(stored)
+		return k.addSource(v, stored)
 	}
 	return nil
 }
@@ -60,6 +60,9 @@ func (k *walker) fetchedOne(v esjson.Value, key string) error {
 	}
 	names, err := k.names(field, Fetch)
 	if err != nil {
+		return err
+	}
+	if err := k.grow(v, key, len(names)*len(v.Raw())); err != nil {
 		return err
 	}
 	for _, name := range names {
@@ -133,25 +136,44 @@ func (k *walker) storedOne(v esjson.Value, key string) error {
 	return err
 }
 
-// highlight prints highlight.
+// highlight prints highlight. Beside a filter it needs a query of its own: the
+// cluster would mark the terms of the filter too, and so print the rule.
 func (k *walker) highlight(v esjson.Value) error {
-	return k.members(v, "highlight", func(key string, m esjson.Value) error {
-		if key != "fields" {
-			return k.member(m, key, highlightOptions)
-		}
-		k.w.Key(key)
-		seen := map[string]bool{}
-		explicit(m, seen)
-		if m.Is(esjson.Array) {
-			return k.highlightArray(m, seen)
-		}
-		k.w.BeginObject()
-		if err := k.highlightFields(m, seen, false); err != nil {
+	if !v.Is(esjson.Object) {
+		return refuse(v, "highlight", "found %s, want an object", v.Kind())
+	}
+	k.w.BeginObject()
+	for key, m := range v.Members() {
+		if err := k.highlightMember(m, key); err != nil {
 			return err
 		}
-		k.w.EndObject()
-		return nil
-	})
+	}
+	if _, given := v.Lookup("highlight_query"); !given && k.docRule() && !k.inner {
+		k.w.Key("highlight_query")
+		if err := k.askedQuery(); err != nil {
+			return err
+		}
+	}
+	k.w.EndObject()
+	return nil
+}
+
+func (k *walker) highlightMember(v esjson.Value, key string) error {
+	if key != "fields" {
+		return k.member(v, key, highlightOptions)
+	}
+	k.w.Key(key)
+	done := map[string]bool{}
+	explicit(v, done)
+	if v.Is(esjson.Array) {
+		return k.highlightArray(v, done)
+	}
+	k.w.BeginObject()
+	if err := k.highlightFields(v, done, false); err != nil {
+		return err
+	}
+	k.w.EndObject()
+	return nil
 }
 
 // highlightArray prints fields as the elements of an array, each an object of one
@@ -212,7 +234,7 @@ func (k *walker) highlightNames(v esjson.Value, pattern string) ([]string, error
 		if err != nil {
 			return nil, err
 		}
-		return names, k.countExpanded(v, pattern, names)
+		return names, k.grow(v, pattern, len(names)*len(v.Raw()))
 	}
 	shown, err := k.seen(v, pattern, Highlight)
 	return []string{shown}, err

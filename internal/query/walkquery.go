@@ -95,8 +95,8 @@ func (k *walker) exists(v esjson.Value, c *clause) error {
 	if err != nil {
 		return err
 	}
-	if err := k.countExpanded(v, c.name, names); err != nil {
-		return err
+	if k.parts += len(names); k.parts > maxParts {
+		return refuse(v, c.name, "the search holds more than %d clauses and aggregations", maxParts)
 	}
 	return k.anyExists(v, names)
 }
@@ -108,13 +108,6 @@ func (k *walker) printClause(v esjson.Value, c *clause) error {
 		return err
 	}
 	k.w.EndObject()
-	return nil
-}
-
-func (k *walker) countExpanded(v esjson.Value, construct string, names []string) error {
-	if k.parts += len(names); k.parts > maxParts {
-		return refuse(v, construct, "the search holds more than %d clauses and aggregations", maxParts)
-	}
 	return nil
 }
 
@@ -164,9 +157,12 @@ func (k *walker) existsOne(name string) {
 // multi prints a clause over a list of fields under a field rule. No list means
 // all fields to the cluster; here it means all visible ones.
 func (k *walker) multi(v esjson.Value, c *clause) error {
-	list, _ := v.Lookup("fields")
+	list, listed := v.Lookup("fields")
 	if d, ok := v.Lookup("default_field"); ok {
-		list = d // the cluster prefers it
+		if listed {
+			return refuse(d, c.name, "it has both fields and default_field")
+		}
+		list = d
 	}
 	all := !list.Is(esjson.String) && list.Len() == 0 || isAll(list)
 	if !list.Is(esjson.Invalid) && !list.Is(esjson.String) && !list.Is(esjson.Array) && !list.Is(esjson.Null) {
@@ -253,9 +249,19 @@ func (k *walker) part(v esjson.Value, key string, as kind) error {
 		if k.role {
 			return refuse(v, key, "it would show in answers")
 		}
-		return k.oneOrMany(v, key, func(e esjson.Value) error { return k.hit(e, key, innerHits) })
+		return k.innerHits(v, key, as == hitShape)
 	}
 	return refuse(v, key, "nothing may stand here")
+}
+
+// innerHits prints the inner hits of a clause, which are hits of its own query, or
+// those of collapse, which are hits of the body's.
+func (k *walker) innerHits(v esjson.Value, key string, ofClause bool) error {
+	was := k.inner
+	k.inner = k.inner || ofClause
+	err := k.oneOrMany(v, key, func(e esjson.Value) error { return k.hit(e, key, innerHits) })
+	k.inner = was
+	return err
 }
 
 func (k *walker) queryNamed(v esjson.Value, key string) error {
