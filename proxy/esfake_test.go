@@ -16,15 +16,15 @@ import (
 // esfake stands for a node of the cluster on the wire. It reads requests with net/http,
 // which is not the parser under test, and objects to what must never arrive.
 type esfake struct {
-	t      *testing.T
-	ln     net.Listener
-	answer func(c net.Conn, r *http.Request, body []byte) // writes raw bytes
-	raw    func(c net.Conn, br *bufio.Reader)             // instead of answer: has the connection to itself
+	t  testing.TB
+	ln net.Listener
 
-	mu    sync.Mutex // guards all below
-	seen  []seenRequest
-	conns map[net.Conn]bool
-	total int
+	mu     sync.Mutex // guards all below
+	answer func(c net.Conn, r *http.Request, body []byte)
+	raw    func(c net.Conn, br *bufio.Reader)
+	seen   []seenRequest
+	conns  map[net.Conn]bool
+	total  int
 }
 
 // seenRequest is one request as it came to the node.
@@ -42,7 +42,7 @@ var forbiddenAtNode = []string{
 	"x_elastic_product_origin", "x_ror_current_group", "cookie", "expect",
 }
 
-func newFake(t *testing.T) *esfake {
+func newFake(t testing.TB) *esfake {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -51,7 +51,7 @@ func newFake(t *testing.T) *esfake {
 	return newFakeOn(t, ln)
 }
 
-func newFakeOn(t *testing.T, ln net.Listener) *esfake {
+func newFakeOn(t testing.TB, ln net.Listener) *esfake {
 	f := &esfake{t: t, ln: ln, conns: make(map[net.Conn]bool)}
 	f.answer = func(c net.Conn, r *http.Request, body []byte) {
 		writeAnswer(c, 200, `{"took":1}`, "X-Elastic-Product: Elasticsearch")
@@ -84,6 +84,20 @@ func newFakeOn(t *testing.T, ln net.Listener) *esfake {
 	return f
 }
 
+// answers sets what the node answers, as raw bytes.
+func (f *esfake) answers(answer func(c net.Conn, r *http.Request, body []byte)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.answer = answer
+}
+
+// takes gives each connection to raw; nothing is checked or recorded.
+func (f *esfake) takes(raw func(c net.Conn, br *bufio.Reader)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.raw = raw
+}
+
 func (f *esfake) closeConns() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,8 +116,11 @@ func (f *esfake) serve(c net.Conn) {
 		f.mu.Unlock()
 	}()
 	br := bufio.NewReader(c)
-	if f.raw != nil {
-		f.raw(c, br)
+	f.mu.Lock()
+	raw := f.raw
+	f.mu.Unlock()
+	if raw != nil {
+		raw(c, br)
 		return
 	}
 	for {
@@ -121,8 +138,9 @@ func (f *esfake) serve(c net.Conn) {
 		f.check(r)
 		f.mu.Lock()
 		f.seen = append(f.seen, seenRequest{r.Method, r.RequestURI, r.Header.Clone(), string(body)})
+		answer := f.answer
 		f.mu.Unlock()
-		f.answer(c, r, body)
+		answer(c, r, body)
 	}
 }
 
@@ -151,6 +169,13 @@ func (f *esfake) open() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.conns)
+}
+
+// accepted returns how many connections there were.
+func (f *esfake) accepted() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.total
 }
 
 func isClosed(err error) bool {

@@ -117,9 +117,9 @@ func TestReject(t *testing.T) {
 // again once on a newer one.
 func TestRounds(t *testing.T) {
 	node := newFake(t)
-	node.answer = func(c net.Conn, r *http.Request, body []byte) {
+	node.answers(func(c net.Conn, r *http.Request, body []byte) {
 		writeAnswer(c, 200, `"`+r.RequestURI+string(body)+`"`, "X-Opaque-Id: "+r.Header.Get("X-Opaque-Id"))
-	}
+	})
 	need := func(target, body string) gate.Call {
 		c := gate.Call{Method: "POST", Target: target, ContentType: "application/json", OwnAccount: true}
 		if body != "" {

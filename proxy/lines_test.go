@@ -69,9 +69,9 @@ const ndjsonLine = "Content-Type: application/x-ndjson\r\n"
 
 func TestLines(t *testing.T) {
 	node := newFake(t)
-	node.answer = func(c net.Conn, r *http.Request, body []byte) {
+	node.answers(func(c net.Conn, r *http.Request, body []byte) {
 		writeAnswer(c, 200, `{"lines":`+itoa(bytes.Count(body, []byte("\n")))+`}`)
-	}
+	})
 	conf := testConfig(node.url())
 	conf.Limits.MaxBulkLine = 128 << 10
 	conf.Limits.MaxBulkBody = 4 << 20

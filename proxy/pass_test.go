@@ -12,10 +12,10 @@ import (
 // node got and what the client got.
 func TestPass(t *testing.T) {
 	node := newFake(t)
-	node.answer = func(c net.Conn, r *http.Request, body []byte) {
+	node.answers(func(c net.Conn, r *http.Request, body []byte) {
 		writeAnswer(c, 201, `{"ok":true}`, "Warning: 299 ES \"a, b\"", "Warning: 299 ES \"c\"", "X-Opaque-Id: 7", "Location: /i/_doc/1",
 			"Connection: X-Hop", "X-Hop: 1", "Keep-Alive: timeout=5")
-	}
+	})
 	g := startGuard(t, &fakeGate{intake: 3}, testConfig(node.url()))
 	a := g.send(request("POST", "/i%2Fx/_doc?a=%2B&a=+&;x", "content-type: application/json\r\nX-Opaque-Id: 7\r\nX-Proxy-User: root\r\nConnection: If-Match\r\nIf-Match: x\r\n", `{"a":1}`))
 	if a.status != 201 || a.body != `{"ok":true}` || a.cut {

@@ -1,0 +1,287 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"guard/gate"
+)
+
+// TestKeepAlive sends several requests on one connection, one after the other and all
+// at once; each is authenticated for itself.
+func TestKeepAlive(t *testing.T) {
+	node := newFake(t)
+	node.answers(func(c net.Conn, r *http.Request, body []byte) {
+		if r.Method == "HEAD" {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n")
+			return
+		}
+		writeAnswer(c, 200, `"`+r.Method+r.RequestURI+string(body)+`"`)
+	})
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, testConfig(node.url()))
+	c := g.dial()
+	br := bufio.NewReader(c)
+	f := func(a got, status int, body string, closed bool) {
+		t.Helper()
+		if a.status != status || a.body != body || a.closed != closed {
+			t.Errorf("got %+v; want %d %q closed=%v", a, status, body, closed)
+		}
+	}
+	all := request("GET", "/1", "", "") + request("POST", "/2", jsonLine, "two") + chunkedRequest("/3", jsonLine, strings.Repeat("3", 10000)) +
+		request("HEAD", "/4", "", "") + "GET /5 HTTP/1.1\r\nHost: a\r\n\r\n" + request("PUT", "/6", jsonLine, "six") + request("GET", "/7", "Connection: close\r\n", "") +
+		request("GET", "/never", "", "")
+	go func() { _, _ = io.WriteString(c, all) }()
+	f(readGot(t, c, br, "GET"), 200, `"GET/1"`, false)
+	f(readGot(t, c, br, "GET"), 200, `"POST/2two"`, false)
+	f(readGot(t, c, br, "GET"), 200, `"POST/3`+strings.Repeat("3", 10000)+`"`, false)
+	head := readGot(t, c, br, "HEAD")
+	f(head, 200, "", false)
+	if head.header.Get("Content-Length") != "8" {
+		t.Errorf("HEAD: content length %q; want 8", head.header.Get("Content-Length"))
+	}
+	f(readGot(t, c, br, "GET"), 401, "Unauthorized", false) // no credentials of its own
+	f(readGot(t, c, br, "GET"), 200, `"PUT/6six"`, false)
+	f(readGot(t, c, br, "GET"), 200, `"GET/7"`, true)
+	if n := node.accepted(); n != 1 {
+		t.Errorf("%d connections to the node; want 1", n)
+	}
+}
+
+// TestUnreadBody refuses requests without reading their bodies: a small rest is read
+// away, a large one closes the connection, after the client has got its answer.
+func TestUnreadBody(t *testing.T) {
+	g := startGuard(t, &fakeGate{}, testConfig("http://127.0.0.1:1"))
+	f := func(raw string, keeps bool) {
+		t.Helper()
+		c := g.dial()
+		go func() { _, _ = io.WriteString(c, raw) }()
+		br := bufio.NewReader(c)
+		if a := readGot(t, c, br, "POST"); a.status != 401 || a.closed == keeps {
+			t.Errorf("got %+v; want 401, kept: %v", a, keeps)
+			return
+		}
+		if !keeps {
+			return
+		}
+		go func() { _, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") }()
+		if a := readGot(t, c, br, "GET"); a.status != 401 {
+			t.Errorf("the next request got %+v", a)
+		}
+	}
+	post := func(headers string, body string) string {
+		return "POST / HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n" + body
+	}
+	f(post("Content-Length: 1000\r\n", strings.Repeat("a", 1000)), true)
+	f(post("Transfer-Encoding: chunked\r\n", "5\r\nhello\r\n0\r\n\r\n"), true)
+	f(post("Content-Length: 200000\r\n", strings.Repeat("a", 200000)), false)
+	f(post("Content-Length: 1000000000\r\n", strings.Repeat("a", 100000)), false)
+	f(post("Content-Length: 1000\r\nExpect: 100-continue\r\n", ""), false) // what comes next is the body or a request: unknown
+}
+
+func TestExpectContinue(t *testing.T) {
+	node := newFake(t)
+	conf := testConfig(node.url())
+	conf.Limits.MaxBulkBody = 1000
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+	c := g.dial()
+	br := bufio.NewReader(c)
+	_, _ = io.WriteString(c, "POST /a HTTP/1.1\r\nHost: a\r\n"+authLine+"Expect: 100-continue\r\nContent-Length: 5\r\n\r\n")
+	line, err := br.ReadString('\n')
+	if err != nil || line != "HTTP/1.1 100 Continue\r\n" {
+		t.Fatalf("got %q, %v; want the 100", line, err)
+	}
+	_, _ = br.ReadString('\n')
+	_, _ = io.WriteString(c, "hello")
+	if a := readGot(t, c, br, "POST"); a.status != 200 {
+		t.Errorf("got %+v", a)
+	}
+	if seen := node.requests(); len(seen) != 1 || seen[0].body != "hello" {
+		t.Errorf("the node got %+v", seen)
+	}
+	// What is refused anyway gets no 100.
+	a := g.send("POST /a HTTP/1.1\r\nHost: a\r\n" + authLine + "Expect: 100-continue\r\nContent-Length: 5000\r\n\r\n")
+	if a.status != 413 || !a.closed {
+		t.Errorf("an oversized body: %+v; want 413 at once", a)
+	}
+}
+
+func TestOldClients(t *testing.T) {
+	node := newFake(t)
+	node.answers(func(c net.Conn, r *http.Request, body []byte) {
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+	})
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, testConfig(node.url()))
+	a := g.send("GET / HTTP/1.0\r\n" + authLine + "\r\n")
+	if a.status != 200 || a.body != "hello" || !a.closed || a.header.Get("Content-Length") != "5" {
+		t.Errorf("HTTP/1.0: %+v", a)
+	}
+	a = g.send("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n" + authLine + "\r\n")
+	if a.status != 200 || a.body != "hello" || a.closed || !strings.EqualFold(a.header.Get("Connection"), "keep-alive") {
+		t.Errorf("HTTP/1.0 that keeps its connection: %+v", a)
+	}
+	a = g.send("GET / HTTP/1.1\r\nHost: a\r\n" + authLine + "\r\n")
+	if a.body != "hello" || a.header.Get("Content-Length") != "" {
+		t.Errorf("HTTP/1.1: %+v; want chunks", a)
+	}
+}
+
+// TestSlowClients holds that connections that stall end, and that a body which comes
+// steadily lives longer than any timeout.
+func TestSlowClients(t *testing.T) {
+	node := newFake(t)
+	conf := faultConfig(node.url())
+	conf.Timeouts.Idle = 200 * time.Millisecond
+	conf.Timeouts.Upstream = 5 * time.Second
+	g := startGuard(t, &fakeGate{restricted: true, intake: gate.IntakeWhole}, conf)
+	post := "POST / HTTP/1.1\r\nHost: a\r\n" + authLine + jsonLine
+	if a := g.send(post + "Content-Length: 10\r\n\r\n{"); a.status != 408 || !a.closed {
+		t.Errorf("a body that stalls: %+v; want 408", a)
+	}
+	c := g.dial()
+	start := time.Now()
+	if _, err := c.Read(make([]byte, 1)); err != io.EOF || time.Since(start) > 3*time.Second {
+		t.Errorf("an idle connection: %v after %v; want it closed", err, time.Since(start))
+	}
+
+	free := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+	c = free.dial()
+	const steps = 12
+	_, _ = io.WriteString(c, fmt.Sprintf("POST / HTTP/1.1\r\nHost: a\r\n%sContent-Length: %d\r\n\r\n", authLine, steps*window))
+	for range steps {
+		_, _ = c.Write(make([]byte, window))
+		time.Sleep(100 * time.Millisecond)
+	}
+	if a := readGot(t, c, bufio.NewReader(c), "POST"); a.status != 200 {
+		t.Errorf("a steady body of three timeouts' length: %+v", a)
+	}
+}
+
+// TestClientStopsReading holds that an answer nobody reads ends after the timeout.
+func TestClientStopsReading(t *testing.T) {
+	node := newFake(t)
+	ended := make(chan struct{})
+	node.takes(func(c net.Conn, br *bufio.Reader) {
+		_, _ = http.ReadRequest(br)
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
+		for {
+			if _, err := c.Write(make([]byte, 64<<10)); err != nil {
+				close(ended)
+				return
+			}
+		}
+	})
+	conf := faultConfig(node.url())
+	conf.Timeouts.Upstream = 10 * time.Second
+	g := startGuard(t, readPlan(nil, true), conf)
+	c := g.dial()
+	_, _ = io.WriteString(c, request("GET", "/i", "", ""))
+	select {
+	case <-ended:
+	case <-time.After(8 * time.Second):
+		t.Error("the node still sends to a client that does not read")
+	}
+}
+
+func TestConcurrencyLimit(t *testing.T) {
+	node := newFake(t)
+	wait := make(chan struct{})
+	node.answers(func(c net.Conn, r *http.Request, body []byte) {
+		<-wait
+		writeAnswer(c, 200, "{}")
+	})
+	conf := testConfig(node.url())
+	conf.Limits.MaxConcurrent = 4
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if a := g.send(request("GET", "/", "", "")); a.status != 200 {
+				t.Errorf("within the limit: %+v", a)
+			}
+		})
+	}
+	eventually(t, "four requests are at the node", func() bool { return len(node.requests()) == 4 })
+	if a := g.send(request("GET", "/", "", "")); a.status != 503 || a.header.Get("Retry-After") == "" {
+		t.Errorf("beyond the limit: %+v; want 503 with Retry-After", a)
+	}
+	close(wait)
+	wg.Wait()
+	if a := g.send(request("GET", "/", "", "")); a.status != 200 {
+		t.Errorf("after the others ended: %+v", a)
+	}
+}
+
+// TestShutdown lets a running request end, closes idle connections, accepts no more,
+// and leaves no goroutine.
+func TestShutdown(t *testing.T) {
+	before := runtime.NumGoroutine()
+	node := newFake(t)
+	wait := make(chan struct{})
+	node.answers(func(c net.Conn, r *http.Request, body []byte) {
+		if r.RequestURI == "/slow" {
+			<-wait
+		}
+		writeAnswer(c, 200, "{}")
+	})
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, testConfig(node.url()))
+	idle := g.dial()
+	_, _ = io.WriteString(idle, request("GET", "/", "", ""))
+	if a := readGot(t, idle, bufio.NewReader(idle), "GET"); a.status != 200 {
+		t.Fatalf("got %+v", a)
+	}
+	answered := make(chan got, 1)
+	go func() { answered <- g.send(request("GET", "/slow", "", "")) }()
+	eventually(t, "the slow request is at the node", func() bool { return len(node.requests()) == 2 })
+
+	done := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		done <- g.srv.Shutdown(ctx)
+	}()
+	if _, err := idle.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("an idle connection at the shutdown: %v; want it closed", err)
+	}
+	if _, err := net.DialTimeout("tcp", g.addr, time.Second); err == nil {
+		t.Error("a connection was accepted during the shutdown")
+	}
+	if !g.srv.Draining() {
+		t.Error("the server does not say that it drains")
+	}
+	close(wait)
+	if a := <-answered; a.status != 200 || !a.closed {
+		t.Errorf("the running request got %+v; want its answer and a closed connection", a)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("Shutdown: %v", err)
+	}
+	node.closeConns()
+	eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= before+4 })
+}
+
+// TestShutdownCuts ends what outlives the drain.
+func TestShutdownCuts(t *testing.T) {
+	node := newFake(t)
+	node.takes(func(c net.Conn, br *bufio.Reader) { _, _ = io.Copy(io.Discard, br) })
+	g := startGuard(t, readPlan(nil, true), testConfig(node.url()))
+	answered := make(chan got, 1)
+	go func() { answered <- g.send(request("GET", "/", "", "")) }()
+	eventually(t, "the request is at the node", func() bool { return node.open() == 1 })
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if err := g.srv.Shutdown(ctx); err == nil || !strings.Contains(err.Error(), "requests were cut") {
+		t.Errorf("Shutdown: %v; want it to say that requests were cut", err)
+	}
+	if a := <-answered; a.status != 502 {
+		t.Errorf("the cut request got %+v; want 502", a)
+	}
+}

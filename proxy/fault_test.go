@@ -1,0 +1,263 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"guard/config"
+	"guard/gate"
+	"guard/internal/ask"
+)
+
+// readPlan forwards every request as a read that is treated by treat.
+func readPlan(treat gate.Treatment, repeatable bool) *fakeGate {
+	return &fakeGate{restricted: true, intake: gate.IntakeWhole, plan: func(_ *ask.Principal, r *ask.Request, _ gate.Known) gate.Outcome {
+		c := gate.Call{Method: r.Method, Target: r.RawTarget, Repeatable: repeatable}
+		if r.Body != nil {
+			c.Source, c.Body = gate.FixedBody, r.Body
+		}
+		return gate.Outcome{Kind: gate.Forward, Route: "read", Forward: gate.Forwarding{Call: c, Treat: treat}}
+	}}
+}
+
+// upper is a treatment that can be seen.
+type upper struct{}
+
+func (upper) Treat(a gate.Answer) (gate.Answer, error) {
+	a.Body = bytes.ToUpper(a.Body)
+	return a, nil
+}
+
+// faultConfig has timeouts that a test can wait for.
+func faultConfig(urls ...string) *config.Config {
+	c := testConfig(urls...)
+	c.Timeouts.Connect = 300 * time.Millisecond
+	c.Timeouts.Upstream = 400 * time.Millisecond
+	c.Timeouts.Read = 400 * time.Millisecond
+	c.Timeouts.Write = 400 * time.Millisecond
+	return c
+}
+
+// TestBrokenAnswers gives guard answers that are no HTTP, or no good HTTP. The client
+// gets a clean 502 and none of it; the connection to the node is not used again.
+func TestBrokenAnswers(t *testing.T) {
+	node := newFake(t)
+	var raw atomic.Value
+	node.takes(func(c net.Conn, br *bufio.Reader) {
+		if _, err := http.ReadRequest(br); err == nil {
+			_, _ = io.WriteString(c, raw.Load().(string))
+		}
+	})
+	g := startGuard(t, readPlan(nil, false), faultConfig(node.url()))
+	f := func(answer string) {
+		t.Helper()
+		raw.Store(answer)
+		a := g.send(request("GET", "/i/_search", "", ""))
+		if a.status != 502 || !strings.Contains(a.body, "is unknown") || a.cut {
+			t.Errorf("%.80q: got %+v; want 502", answer, a)
+		}
+		eventually(t, "the connection to the node is closed", func() bool { return g.srv.cluster.(*Transport).Open() == 0 })
+	}
+	f("")
+	f("SSH-2.0-OpenSSH_9.2\r\n\r\n")
+	f("\x00\x01\x02\x03")
+	f("HTTP/1.1 200 OK\n\n")
+	f("HTTP/1.1 200 OK\r\nContent-Length: 2\n\r\n{}")
+	f("HTTP/1.1 200 OK\r\n\r\n{}") // without a length a cut could not be told from the end
+	f("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}")
+	f("HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\n{}")
+	f("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}")
+	f("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n{}")
+	f("HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 2\r\n\r\n{}")
+	f("HTTP/1.1 200 OK\r\nX Y: a\r\nContent-Length: 2\r\n\r\n{}")
+	f("HTTP/1.1 200 OK\r\nX: a\x00b\r\nContent-Length: 2\r\n\r\n{}")
+	f("HTTP/1.1 99 OK\r\nContent-Length: 2\r\n\r\n{}")
+	f("HTTP/1.1 2000 OK\r\nContent-Length: 2\r\n\r\n{}")
+	f("HTTP/2 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+	f("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n")
+	f(strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 20))
+	f("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 200) + "Content-Length: 2\r\n\r\n{}")
+	f("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("y", 100<<10) + "\r\nContent-Length: 2\r\n\r\n{}")
+	f("HTTP/1.1 200 OK\r\nContent-Len")
+}
+
+// TestCutAnswers cuts answers in their bodies: one that is streamed stays cut for the
+// client, one that is treated becomes a clean 502.
+func TestCutAnswers(t *testing.T) {
+	node := newFake(t)
+	var raw atomic.Value
+	node.takes(func(c net.Conn, br *bufio.Reader) {
+		if _, err := http.ReadRequest(br); err == nil {
+			_, _ = io.WriteString(c, raw.Load().(string))
+		}
+	})
+	passed := startGuard(t, readPlan(nil, true), faultConfig(node.url()))
+	treated := startGuard(t, readPlan(upper{}, true), faultConfig(node.url()))
+	for _, text := range []string{
+		"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"a\":",
+		"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{\"a\":",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n0\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\nzz\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100000000000000005\r\n{\"a\":\r\n0\r\n\r\n",
+	} {
+		raw.Store(text)
+		if a := passed.send(request("GET", "/i", "", "")); !a.cut && a.status != 0 {
+			t.Errorf("%q: the client took %+v for whole", text, a)
+		}
+		if a := treated.send(request("GET", "/i", "", "")); a.status != 502 || a.cut || strings.Contains(a.body, `{"A":`) {
+			t.Errorf("%q: got %+v; want a clean 502", text, a)
+		}
+	}
+}
+
+func TestDeadAndStalled(t *testing.T) {
+	node := newFake(t)
+	node.takes(func(c net.Conn, br *bufio.Reader) { _, _ = io.Copy(io.Discard, br) }) // never answers
+	g := startGuard(t, readPlan(nil, true), faultConfig(node.url()))
+	if a := g.send(request("GET", "/i", "", "")); a.status != 504 || !strings.Contains(a.body, "unknown") {
+		t.Errorf("a node that stalls: %+v", a)
+	}
+
+	dead, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + dead.Addr().String()
+	_ = dead.Close()
+	g = startGuard(t, readPlan(nil, true), faultConfig(url))
+	if a := g.send(request("POST", "/i/_doc", jsonLine, "{}")); a.status != 503 || !strings.Contains(a.body, "nothing was sent") {
+		t.Errorf("a node that is dead: %+v", a)
+	}
+}
+
+// TestStallInAnswer stops in the middle of an answer.
+func TestStallInAnswer(t *testing.T) {
+	node := newFake(t)
+	node.takes(func(c net.Conn, br *bufio.Reader) {
+		_, _ = http.ReadRequest(br)
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
+		_, _ = io.Copy(io.Discard, br)
+	})
+	g := startGuard(t, readPlan(upper{}, true), faultConfig(node.url()))
+	if a := g.send(request("GET", "/i", "", "")); a.status != 504 {
+		t.Errorf("treated: %+v; want 504", a)
+	}
+	g = startGuard(t, readPlan(nil, true), faultConfig(node.url()))
+	if a := g.send(request("GET", "/i", "", "")); !a.cut && a.status != 0 {
+		t.Errorf("passed: %+v; want a cut answer", a)
+	}
+}
+
+// TestRepeat closes pooled connections under guard: what may be repeated is, once, and
+// what may not ends as unknown.
+func TestRepeat(t *testing.T) {
+	node := newFake(t)
+	var cuts atomic.Int64
+	node.takes(func(c net.Conn, br *bufio.Reader) {
+		for {
+			r, err := http.ReadRequest(br)
+			if err != nil {
+				return
+			}
+			_, _ = io.Copy(io.Discard, r.Body)
+			if cuts.Add(-1) >= 0 {
+				return
+			}
+			writeAnswer(c, 200, "{}")
+		}
+	})
+	conf := faultConfig(node.url())
+	reads, writes := startGuard(t, readPlan(nil, true), conf), startGuard(t, readPlan(nil, false), conf)
+	f := func(g *guarded, n int64, status int) {
+		t.Helper()
+		cuts.Store(n)
+		if a := g.send(request("POST", "/i", jsonLine, "{}")); a.status != status {
+			t.Errorf("%d cuts: got %d; want %d", n, a.status, status)
+		}
+	}
+	f(reads, 0, 200)
+	f(reads, 1, 200)
+	f(reads, 2, 502)
+	f(writes, 0, 200)
+	f(writes, 1, 502)
+
+	// A connection that the node closed while it lay in the pool is noticed first.
+	f(writes, 0, 200)
+	node.closeConns()
+	eventually(t, "the node has closed its connections", func() bool { return node.open() == 0 })
+	f(writes, 0, 200)
+}
+
+// TestEarlyAnswer refuses a large upload before reading it.
+func TestEarlyAnswer(t *testing.T) {
+	for name, reads := range map[string]bool{"the node closes": false, "the node reads on": true} {
+		t.Run(name, func(t *testing.T) {
+			node := newFake(t)
+			node.takes(func(c net.Conn, br *bufio.Reader) {
+				r, err := http.ReadRequest(br)
+				if err != nil {
+					return
+				}
+				writeAnswer(c, 413, `{"too":"large"}`)
+				if reads {
+					_, _ = io.Copy(io.Discard, r.Body)
+				} else {
+					_ = c.(*net.TCPConn).CloseWrite()
+					time.Sleep(50 * time.Millisecond)
+				}
+			})
+			conf := testConfig(node.url())
+			conf.Timeouts.Read = 2 * time.Second
+			g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+			c := g.dial()
+			_, _ = io.WriteString(c, "POST /_bulk HTTP/1.1\r\nHost: a\r\n"+authLine+"Content-Length: 50000000\r\n\r\n")
+			go func() { _, _ = c.Write(make([]byte, 8<<20)) }()
+			a := readGot(t, c, bufio.NewReader(c), "POST")
+			if a.status != 413 || a.body != `{"too":"large"}` {
+				t.Errorf("got %+v; want the node's 413", a)
+			}
+		})
+	}
+}
+
+// TestClientLeaves closes the client's side while the node works: the node sees the
+// end of its connection soon.
+func TestClientLeaves(t *testing.T) {
+	node := newFake(t)
+	ended := make(chan time.Duration, 1)
+	got := make(chan struct{}, 1)
+	node.takes(func(c net.Conn, br *bufio.Reader) {
+		r, err := http.ReadRequest(br)
+		if err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		got <- struct{}{}
+		start := time.Now()
+		_, _ = io.Copy(io.Discard, br)
+		ended <- time.Since(start)
+	})
+	g := startGuard(t, readPlan(nil, true), testConfig(node.url()))
+	for _, pipelined := range []string{"", request("GET", "/next", "", "")} {
+		c := g.dial()
+		_, _ = io.WriteString(c, request("GET", "/i/_search", "", "")+pipelined)
+		<-got
+		_ = c.Close()
+		select {
+		case d := <-ended:
+			if d > time.Second {
+				t.Errorf("the node heard of it after %v", d)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatal("the node's connection stays open after the client left")
+		}
+	}
+}

@@ -1,0 +1,265 @@
+package proxy
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"guard/config"
+	"guard/gate"
+	"guard/internal/ask"
+)
+
+// echo answers with the body that the plan got.
+func echo() *fakeGate {
+	return &fakeGate{restricted: true, intake: gate.IntakeWhole, plan: func(_ *ask.Principal, r *ask.Request, _ gate.Known) gate.Outcome {
+		body := r.Body
+		if body == nil {
+			body = []byte("none")
+		}
+		return gate.Outcome{Kind: gate.Local, Local: gate.Answer{Status: 200, Body: body}}
+	}}
+}
+
+func TestBodies(t *testing.T) {
+	conf := testConfig("http://127.0.0.1:1")
+	conf.Limits.MaxBody = 4 << 20
+	g := startGuard(t, echo(), conf)
+	f := func(headers, body string, status int, part string) {
+		t.Helper()
+		for _, raw := range []string{request("POST", "/i/_search", headers, body), chunkedRequest("/i/_search", headers, body)} {
+			if a := g.send(raw); a.status != status || !strings.Contains(a.body, part) {
+				t.Errorf("%s %.40q: got %d %.100q; want %d %q", headers, body, a.status, a.body, status, part)
+			}
+		}
+	}
+	const gz = jsonLine + "Content-Encoding: gzip\r\n"
+	f(jsonLine, `{"a":1}`, 200, `{"a":1}`)
+	f("content-type: application/json; charset=utf-8\r\n", `{}`, 200, `{}`)
+	f("Content-Type: APPLICATION/X-NDJSON ;charset=\"UTF-8\"\r\n", "{}\n", 200, "{}\n")
+	f(jsonLine+"Content-Encoding: identity\r\n", `{}`, 200, `{}`)
+	f(gz, zip(`{"a":1}`), 200, `{"a":1}`)
+	f(jsonLine+"Content-Encoding: GZIP\r\n", zip(`{"a":1}`), 200, `{"a":1}`)
+	f(gz, zip(strings.Repeat(`{"a":1}`, 100000)), 200, strings.Repeat(`{"a":1}`, 100000))
+
+	// Types that guard does not read.
+	for _, ct := range []string{
+		"", "application/yaml", "application/cbor", "application/smile", "text/plain", "application/x-www-form-urlencoded",
+		"application/json; charset=utf-16", "application/json; x=y", "application/json, text/plain", "application/vnd.elasticsearch+json;compatible-with=8",
+	} {
+		line := ""
+		if ct != "" {
+			line = "Content-Type: " + ct + "\r\n"
+		}
+		f(line, `{}`, 406, "is not supported")
+	}
+
+	// Codings that guard does not read, and gzip that is none.
+	for _, ce := range []string{"deflate", "br", "zstd", "gzip, gzip", "gzip, identity", "compress", "x"} {
+		f(jsonLine+"Content-Encoding: "+ce+"\r\n", zip(`{}`), 415, "want gzip or none")
+	}
+	const notGzip = "not what Content-Encoding says"
+	f(gz, `{"a":1}`, 400, notGzip)
+	f(gz, zip(`{}`)+zip(`{}`), 400, notGzip) // a second member is read by some and not by others
+	f(gz, zip(`{}`)+"x", 400, notGzip)
+	f(gz, zip(`{"a":1}`)[:20], 400, notGzip)
+	f(gz, zip(zip(`{}`)), 200, "\x1f\x8b") // inflated once: the JSON parser will refuse the rest
+
+	// Sizes.
+	f(jsonLine, strings.Repeat("a", 4<<20), 200, "aaaa")
+	f(jsonLine, strings.Repeat("a", 4<<20+1), 413, "the body is larger than 4194304 bytes")
+	f(gz, zip(strings.Repeat("a", 8<<20)), 413, "")
+	f(gz, zip(zipBomb()), 200, "\x1f\x8b")
+	a := g.send("POST / HTTP/1.1\r\nHost: a\r\n" + authLine + jsonLine + "Content-Length: 99999999999\r\n\r\n")
+	if a.status != 413 || !a.closed {
+		t.Errorf("an announced body of 100 GB: %+v; want 413 at once", a)
+	}
+	if a := g.send(request("GET", "/", "", "")); a.body != "none" {
+		t.Errorf("no body came as %q", a.body)
+	}
+	if held := conf.Limits.MaxInFlight - g.srv.budget.left.Load(); held != 0 {
+		t.Errorf("%d bytes are still held after all requests", held)
+	}
+}
+
+// zipBomb inflates to a thousand times its size.
+var zipBomb = sync.OnceValue(func() string { return zip(strings.Repeat("\x00", 8<<20)) })
+
+// TestInflateRatio meets the ratio limit where the size limit would allow more.
+func TestInflateRatio(t *testing.T) {
+	conf := testConfig("http://127.0.0.1:1")
+	conf.Limits.MaxBody = 256 << 20
+	g := startGuard(t, echo(), conf)
+	a := g.send(request("POST", "/", jsonLine+"Content-Encoding: gzip\r\n", zipBomb()))
+	if a.status != 413 || !strings.Contains(a.body, "more than 250 times its size") {
+		t.Errorf("got %d %.200q; want 413", a.status, a.body)
+	}
+}
+
+func TestNoBodyWanted(t *testing.T) {
+	fg := echo()
+	fg.intake = gate.IntakeNone
+	g := startGuard(t, fg, testConfig("http://127.0.0.1:1"))
+	if a := g.send(request("GET", "/", jsonLine, "{}")); a.status != 400 || !strings.Contains(a.body, "takes no body") {
+		t.Errorf("got %+v; want 400", a)
+	}
+	if a := g.send(request("GET", "/", "Content-Length: 0\r\n", "")); a.status != 200 {
+		t.Errorf("an empty body: %+v", a)
+	}
+}
+
+// TestBudget holds that what all requests hold together is bounded and given back.
+func TestBudget(t *testing.T) {
+	conf := testConfig("http://127.0.0.1:1")
+	conf.Limits.MaxInFlight = 1 << 20
+	g := startGuard(t, echo(), conf)
+	if a := g.send(request("POST", "/", jsonLine, strings.Repeat("a", 2<<20))); a.status != 429 || a.header.Get("Retry-After") == "" {
+		t.Errorf("got %+v; want 429 with Retry-After", a.status)
+	}
+	for range 10 {
+		if a := g.send(request("POST", "/", jsonLine, strings.Repeat("a", 200<<10))); a.status != 200 {
+			t.Errorf("got %d; want 200", a.status)
+		}
+	}
+}
+
+// TestTreat reads answers in every coding that may come, bounded, and sends what the
+// treatment made of them.
+func TestTreat(t *testing.T) {
+	node := newFake(t)
+	conf := testConfig(node.url())
+	conf.Limits.MaxFilteredAnswer = 1 << 20
+	g := startGuard(t, readPlan(upper{}, true), conf)
+	f := func(headers, body string, status int, want string) {
+		t.Helper()
+		node.answers(func(c net.Conn, r *http.Request, _ []byte) {
+			if r.Header.Get("Accept-Encoding") != "" {
+				t.Errorf("the node was asked for %q", r.Header.Get("Accept-Encoding"))
+			}
+			writeAnswer(c, 200, body, append(strings.Split(headers, "\n"), "X-A: 1", "X-A: 2")...)
+		})
+		for _, method := range []string{"GET", "HEAD"} {
+			a := g.send(request(method, "/i", "Accept-Encoding: gzip, br\r\n", ""))
+			if method == "HEAD" {
+				continue // the stub sends a body, which is none of this test
+			}
+			if a.status != status || !strings.Contains(a.body, want) || a.cut || a.header.Get("Content-Encoding") != "" {
+				t.Errorf("%s: got %d %.100q %v; want %d %q", headers, a.status, a.body, a.header, status, want)
+			}
+			if status == 200 && len(a.header["X-A"]) != 2 {
+				t.Errorf("headers %v", a.header)
+			}
+		}
+	}
+	f("X: y", `{"a":"b"}`, 200, `{"A":"B"}`)
+	f("Content-Encoding: gzip", zip(`{"a":"b"}`), 200, `{"A":"B"}`)
+	f("Content-Encoding: br", `xyz`, 502, "is not understood")
+	f("Content-Encoding: gzip", `xyz`, 502, "is not understood")
+	f("Content-Encoding: gzip", zip(`{"a":"b"}`)+"x", 502, "is not understood")
+	f("X: y", strings.Repeat("a", 1<<20+1), 502, "too large to filter")
+	f("Content-Encoding: gzip", zip(string(patternText)+noise(1<<20)), 502, "too large to filter")
+	f("Content-Encoding: gzip", zipBomb(), 502, "")
+}
+
+// noise is text that hardly compresses.
+func noise(n int) string {
+	b := make([]byte, n)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range b {
+		b[i] = 'a' + byte(rnd.IntN(16))
+	}
+	return string(b)
+}
+
+// TestTreatHead gives a HEAD the length of what GET would have got.
+func TestTreatHead(t *testing.T) {
+	node := newFake(t)
+	g := startGuard(t, &fakeGate{restricted: true, plan: func(_ *ask.Principal, r *ask.Request, _ gate.Known) gate.Outcome {
+		return gate.Outcome{Kind: gate.Forward, Forward: gate.Forwarding{Call: gate.Call{Method: "GET", Target: "/i"}, Treat: upper{}}}
+	}}, testConfig(node.url()))
+	a := g.send(request("HEAD", "/i", "", ""))
+	if a.status != 200 || a.body != "" || a.header.Get("Content-Length") != "10" {
+		t.Errorf("got %+v", a)
+	}
+}
+
+// TestPassGzip passes a compressed answer on as it is, to a client that asked for it.
+func TestPassGzip(t *testing.T) {
+	node := newFake(t)
+	node.answers(func(c net.Conn, r *http.Request, _ []byte) {
+		if r.Header.Get("Accept-Encoding") != "gzip" {
+			t.Errorf("the node was asked for %q", r.Header.Get("Accept-Encoding"))
+		}
+		writeAnswer(c, 200, zip(`{"a":1}`), "content-encoding: gzip")
+	})
+	g := startGuard(t, readPlan(nil, true), testConfig(node.url()))
+	a := g.send(request("GET", "/i", "Accept-Encoding: gzip\r\n", ""))
+	if a.body != zip(`{"a":1}`) || a.header.Get("Content-Encoding") != "gzip" {
+		t.Errorf("got %+v", a)
+	}
+}
+
+// TestStateIsRefreshedFirst looks at the cluster before the client hears that names
+// have changed.
+func TestStateIsRefreshedFirst(t *testing.T) {
+	node := newFake(t)
+	fg := &fakeGate{intake: gate.IntakeStream, plan: func(_ *ask.Principal, r *ask.Request, _ gate.Known) gate.Outcome {
+		o := passAll(r)
+		o.Forward.ChangesState = true
+		return o
+	}}
+	g := startGuard(t, fg, testConfig(node.url()))
+	if a := g.send(request("PUT", "/i", "", "")); a.status != 200 || fg.freshened.Load() != 1 {
+		t.Errorf("got %+v after %d refreshes", a, fg.freshened.Load())
+	}
+	node.answers(func(c net.Conn, _ *http.Request, _ []byte) { writeAnswer(c, 400, "{}") })
+	if a := g.send(request("PUT", "/i", "", "")); a.status != 400 || fg.freshened.Load() != 1 {
+		t.Errorf("a failed change: %+v after %d refreshes", a, fg.freshened.Load())
+	}
+}
+
+// TestHeaders strips what a client may not assert, in any spelling; esfake objects if
+// one of them comes through.
+func TestHeaders(t *testing.T) {
+	node := newFake(t)
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, testConfig(node.url()))
+	var b bytes.Buffer
+	for _, name := range forbiddenAtNode {
+		if name == "upgrade" || name == "http2_settings" || name == "expect" {
+			continue // refused by the frame check
+		}
+		for _, spelling := range []string{name, strings.ReplaceAll(name, "_", "-"), strings.ToUpper(name)} {
+			b.WriteString(spelling + ": admin\r\n")
+		}
+	}
+	raw := b.String()
+	for len(raw) > 0 { // within the limit on the number of lines
+		n := min(len(raw), 2000)
+		n = strings.LastIndex(raw[:n], "\r\n") + 2
+		if a := g.send(request("GET", "/", raw[:n]+"Connection: X-Opaque-Id, User-Agent\r\nX-Opaque-Id: 1\r\nUser-Agent: x\r\nX-Forwarded-For: 10.0.0.1\r\nForwarded: for=1\r\n", "")); a.status != 200 {
+			t.Fatalf("got %+v", a)
+		}
+		raw = raw[n:]
+	}
+	for _, r := range node.requests() {
+		if len(r.header) != 1 || r.header.Get("X-Forwarded-For") != "127.0.0.1" {
+			t.Errorf("the node got %v; want X-Forwarded-For of guard's making alone", r.header)
+		}
+	}
+}
+
+// TestAccount shows guard's own credentials to the node, and never the client's.
+func TestAccount(t *testing.T) {
+	node := newFake(t)
+	conf := testConfig(node.url())
+	conf.Upstream.Username, conf.Upstream.Password = "guard", config.NewSecret("s3cret")
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+	g.send(request("GET", "/", "", ""))
+	if seen := node.requests(); len(seen) != 1 || seen[0].header.Get("Authorization") != basic("guard", "s3cret") || len(seen[0].header["Authorization"]) != 1 {
+		t.Errorf("the node got %+v", seen)
+	}
+}
