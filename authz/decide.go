@@ -214,42 +214,6 @@ func (q *query) splitRemote() (granted []names.Expr, all bool) {
 	return granted, len(granted) == len(q.res.Remote)
 }
 
-// outcome collects targets while a decision is made. As long as nothing is taken
-// away it copies nothing.
-type outcome struct {
-	all       []ask.Target // what was asked
-	allowed   []ask.Target // what is left of it, once something was taken away
-	taken     bool
-	forbidden bool // something was taken away that the client may not have
-}
-
-// keep notes that target i is allowed as it is.
-func (o *outcome) keep(i int) {
-	if o.taken {
-		o.allowed = append(o.allowed, o.all[i])
-	}
-}
-
-// drop notes that target i is not allowed as it is. If hidden it does not count as
-// forbidden: a wildcard never meant it.
-func (o *outcome) drop(i int, hidden bool, instead ...ask.Target) {
-	if !o.taken {
-		o.taken = true
-		o.allowed = append(make([]ask.Target, 0, len(o.all)), o.all[:i]...)
-	}
-	o.forbidden = o.forbidden || !hidden
-	o.allowed = append(o.allowed, instead...)
-}
-
-// targets returns what is allowed, sorted and without repeats.
-func (o *outcome) targets() []ask.Target {
-	if !o.taken {
-		return o.all
-	}
-	slices.SortFunc(o.allowed, func(a, b ask.Target) int { return strings.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(o.allowed, func(a, b ask.Target) bool { return a.Name == b.Name })
-}
-
 // asked returns all targets, with those that do not exist.
 func (q *question) asked() []ask.Target {
 	if len(q.res.Unknown) == 0 {
@@ -275,10 +239,4 @@ func (q *query) allow(targets []ask.Target, remote []names.Expr, reduced bool) D
 		Groups:  q.groups(targets),
 		asked:   q.question,
 	}
-}
-
-// mustBeWhole reports whether something was taken away from a part that can't be
-// forwarded without it, or a part that names one thing names none.
-func (q *query) mustBeWhole(out *outcome) bool {
-	return out.taken && (q.part.Single || q.part.Fixed) || q.part.Single && len(out.all) == 0
 }

@@ -108,18 +108,22 @@ func (q *query) legacyMembers(out *outcome, i int) {
 	out.drop(i, refused == 0 && hidden > 0 && t.Wildcard, q.members(t)...)
 }
 
-// members returns the granted members of an alias or stream in its place. A
-// filtered or routed alias has none: without its name its filter would be lost.
+// members returns the granted members of an alias or stream in its place. Those of
+// a filtered or routed alias say that its filter binds them: their own names would
+// lose it.
 func (q *query) members(t *ask.Target) []ask.Target {
+	var via []string
 	if t.Filtered {
-		return nil
+		via = []string{t.Name}
 	}
 	var granted []ask.Target
 	for _, m := range t.Members {
 		if !q.closed(m) && q.mayIndex(m) {
 			// As if found by a wildcard: the client did not name it, so its end must not
 			// become a 404.
-			granted = append(granted, ask.Target{Name: m, Kind: ask.Index, Members: []string{m}, Wildcard: true})
+			granted = append(granted, ask.Target{
+				Name: m, Kind: ask.Index, Members: []string{m}, Wildcard: true, Filtered: t.Filtered, Via: via,
+			})
 		}
 	}
 	return granted

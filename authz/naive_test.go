@@ -223,6 +223,17 @@ func (n *naive) decideLegacy(part ask.Part, res ask.Resolved, asked map[string]a
 		}
 	}
 	left, taken, forbidden := map[string]bool{}, false, false
+	plain, filtered := map[string]bool{}, map[string]map[string]bool{} // how each index is shown
+	show := func(index string, t ask.Target) {
+		switch {
+		case !t.Filtered:
+			plain[index] = true
+		case filtered[index] == nil:
+			filtered[index] = map[string]bool{t.Name: true}
+		default:
+			filtered[index][t.Name] = true
+		}
+	}
 	for name, t := range asked {
 		var open, closed, refused []string
 		for _, m := range t.Members {
@@ -249,14 +260,24 @@ func (n *naive) decideLegacy(part ask.Part, res ask.Resolved, asked map[string]a
 		}
 		if whole {
 			left[name] = true
+			for _, m := range t.Members {
+				show(m, t)
+			}
 			continue
 		}
 		taken = true
 		forbidden = forbidden || !(harmless && t.Wildcard)
-		if t.Kind != ask.Index && !t.Filtered {
+		if t.Kind != ask.Index {
 			for _, m := range open {
 				left[m] = true
+				show(m, t)
 			}
+		}
+	}
+	for name := range left {
+		if asked[name].Kind == ask.Missing && filtered[name] != nil && !plain[name] {
+			delete(left, name)
+			left[name+" by "+strings.Join(sorted(filtered[name]), ",")] = true
 		}
 	}
 	switch {

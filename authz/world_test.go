@@ -196,11 +196,16 @@ func exprs(text string) []names.Expr {
 	return list
 }
 
-// targetNames returns the names of targets, never nil.
+// targetNames returns the names of targets, never nil, with the filtered aliases
+// that bind them.
 func targetNames(targets []ask.Target) []string {
 	list := []string{}
 	for _, t := range targets {
-		list = append(list, t.Name)
+		name := t.Name
+		if len(t.Via) > 0 {
+			name += " by " + strings.Join(t.Via, ",")
+		}
+		list = append(list, name)
 	}
 	return list
 }
