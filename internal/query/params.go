@@ -113,7 +113,7 @@ var paramTable = map[string]param{
 	"preference":                    kept,
 	"routing":                       kept,
 	"request_cache":                 {on: Search},
-	"pre_filter_shard_size":         {on: Search | MultiSearch},
+	"pre_filter_shard_size":         {on: Search | MultiSearch, verdict: verdict{dls: "it tells which shards hold a value, also of hidden documents"}},
 	"max_concurrent_shard_requests": {on: Search | MultiSearch},
 	"max_concurrent_searches":       {on: MultiSearch},
 	"batched_reduce_size":           {on: Search},
