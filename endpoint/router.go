@@ -59,6 +59,7 @@ type form struct {
 	row      int
 	template string
 	segments []string
+	above    []*node    // the place that each segment is looked up in
 	at       [slots]int // position of each placeholder, or -1
 	// indexed is the form of the same row with {index} in addition; the form itself if
 	// it has one, nil if the row has none.
@@ -123,7 +124,9 @@ func (r *Router) add(row int) error {
 		f.indexed = withIndex(f, forms)
 	}
 	if alien := r.rows[row].IndexedPath; alien != "" {
-		forms[0].indexed, err = parseTemplate(alien)
+		if forms[0].indexed, err = parseTemplate(alien); err == nil {
+			err = r.insert(forms[0].indexed, nil) // for its places alone
+		}
 	}
 	return err
 }
@@ -171,6 +174,7 @@ func isPlaceholder(s string) bool {
 func (r *Router) insert(f *form, ms []method) error {
 	n := r.root
 	for _, s := range f.segments {
+		f.above = append(f.above, n)
 		n = n.child(s)
 	}
 	for _, m := range ms {

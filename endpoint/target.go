@@ -18,30 +18,47 @@ func (m Match) Target(indices []string, params []ask.Param) string {
 	}
 	list := strings.Join(indices, ",")
 	if m.Route.Targets == PathName {
-		return target(m.fill(m.form, slotName, list), params)
+		return m.target(m.form, slotName, list, params)
 	}
 	if m.form.indexed == nil {
 		panic(fmt.Sprintf("BUG: target of %q with indices, and no path of it has any", m.Route.ID))
 	}
-	return target(m.fill(m.form.indexed, slotIndex, list), params)
-}
-
-// fill writes the values of m into f, with text for the placeholder at slot.
-func (m Match) fill(f *form, slot int, text string) []string {
-	path := slices.Clone(f.segments)
-	for i := range path {
-		switch {
-		case i == f.at[slot]:
-			path[i] = text
-		case isPlaceholder(path[i]):
-			path[i], _ = m.value(slices.Index(f.at[:], i))
-		}
-	}
-	return path
+	return m.target(m.form.indexed, slotIndex, list, params)
 }
 
 // TargetAsNamed is Target with the names as the client wrote them, or none.
-func (m Match) TargetAsNamed(params []ask.Param) string { return target(m.path, params) }
+func (m Match) TargetAsNamed(params []ask.Param) string { return m.target(m.form, slots, "", params) }
+
+// target writes the values of m into f, with text for the placeholder at slot.
+func (m Match) target(f *form, slot int, text string, params []ask.Param) string {
+	dst := make([]byte, 0, 128)
+	for i, s := range f.segments {
+		dst = append(dst, '/')
+		if !isPlaceholder(s) {
+			dst = append(dst, s...)
+			continue
+		}
+		value := text
+		if at := slices.Index(f.at[:], i); at != slot {
+			value, _ = m.value(at)
+		}
+		dst = f.appendValue(dst, i, value)
+	}
+	if len(f.segments) == 0 {
+		dst = append(dst, '/')
+	}
+	return string(appendParams(dst, params))
+}
+
+// appendValue appends a value at segment i. One that the API has as a word in that
+// place gets an escape: a node takes GET /views for its list of views, and /%76iews
+// for the index of that name.
+func (f *form) appendValue(dst []byte, i int, value string) []byte {
+	if f.above[i].literals[value] == nil {
+		return appendEscaped(dst, value)
+	}
+	return appendEscaped(appendHex(dst, value[0]), value[1:])
+}
 
 // WithName returns m with names in the place of {name}, which m must have.
 func (m Match) WithName(names []string) Match {
@@ -74,10 +91,11 @@ func DropParam(params []ask.Param, name string) []ask.Param {
 
 // Target writes the request target of a call that guard makes by itself: path
 // segments and parameters as they mean.
-func Target(path []string, params []ask.Param) string { return target(path, params) }
+func Target(path []string, params []ask.Param) string {
+	return string(appendParams(appendPath(make([]byte, 0, 128), path), params))
+}
 
-func target(path []string, params []ask.Param) string {
-	dst := appendPath(make([]byte, 0, 128), path)
+func appendParams(dst []byte, params []ask.Param) []byte {
 	for i, p := range params {
 		if i == 0 {
 			dst = append(dst, '?')
@@ -89,7 +107,7 @@ func target(path []string, params []ask.Param) string {
 			dst = appendEscaped(append(dst, '='), p.Value)
 		}
 	}
-	return string(dst)
+	return dst
 }
 
 func appendPath(dst []byte, path []string) []byte {
@@ -105,16 +123,19 @@ func appendPath(dst []byte, path []string) []byte {
 // appendEscaped appends s with everything escaped that is not sure to mean itself
 // everywhere. Commas and stars do, and lists of names stay readable.
 func appendEscaped(dst []byte, s string) []byte {
-	const hex = "0123456789ABCDEF"
 	for i := range len(s) {
-		c := s[i]
-		if isPlain(c) {
-			dst = append(dst, c)
+		if isPlain(s[i]) {
+			dst = append(dst, s[i])
 		} else {
-			dst = append(dst, '%', hex[c>>4], hex[c&15])
+			dst = appendHex(dst, s[i])
 		}
 	}
 	return dst
+}
+
+func appendHex(dst []byte, c byte) []byte {
+	const hex = "0123456789ABCDEF"
+	return append(dst, '%', hex[c>>4], hex[c&15])
 }
 
 func isPlain(c byte) bool {

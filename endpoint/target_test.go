@@ -43,6 +43,10 @@ func TestTarget(t *testing.T) {
 	f("GET", "/_resolve/index/a*", "/_resolve/index/x,y", "x", "y")
 	f("GET", "/a/_doc/x%2Fy%20%3F%23%25", "/b/_doc/x%2Fy%20%3F%23%25", "b")
 	f("GET", "/a/_doc/%E2%82%AC", "/a/_doc/%E2%82%AC")
+	f("GET", "/a*", "/%76iews", "views") // GET /views is the list of views of OpenSearch 3
+	f("GET", "/a*/_search", "/%76iews/_search", "views")
+	f("GET", "/a*/_search", "/views,b/_search", "views", "b")
+	f("GET", "/a/_doc/views", "/a/_doc/views")
 	f("GET", "/", "/")
 	f("GET", "/?pretty", "/?pretty")
 }
