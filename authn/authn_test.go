@@ -238,6 +238,18 @@ func TestNew(t *testing.T) {
 	}
 }
 
+// TestManyClasses holds that the price of mixed hashes is told, once.
+func TestManyClasses(t *testing.T) {
+	users := map[string]config.User{}
+	for name, text := range pluginHashes {
+		users[name] = user(text)
+	}
+	_, warnings, err := New(securityOf(users), newVerifier(t, VerifierOptions{}))
+	if err != nil || len(warnings) != 1 || warnings[0].Msg != "many kinds of stored hashes: each failed login costs one of every kind" {
+		t.Errorf("warnings %v, error %v; want one warning", warnings, err)
+	}
+}
+
 // counted replaces the hashing of v by a count of calls by class.
 func counted(v *Verifier) (calls map[class]int, reset func()) {
 	var mu sync.Mutex

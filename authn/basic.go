@@ -27,6 +27,10 @@ type Basic struct {
 
 var _ Provider = (*Basic)(nil)
 
+// manyClasses is from where on the price of hiding which kind of hash an account
+// has is worth a warning.
+const manyClasses = 4
+
 // account is a user that may log in.
 type account struct {
 	identity ask.Identity
@@ -51,7 +55,11 @@ func newBasic(domain string, users map[string]config.User, v *Verifier) (*Basic,
 			faults = append(faults, user.Pos.At("hash").Fault(err.Error(), "a hash as guard hash prints it"))
 			continue
 		}
-		classes[hash.class] = true // of those who must not log in as well: the cost tells nothing
+		// Those who must not log in count as well: the cost tells nothing of them.
+		if n := len(classes); !classes[hash.class] && n+1 == manyClasses {
+			warnings = append(warnings, user.Pos.At("hash").Fault("many kinds of stored hashes: each failed login costs one of every kind", "one algorithm with one cost"))
+		}
+		classes[hash.class] = true
 		if !user.Enabled {
 			continue
 		}

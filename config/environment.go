@@ -57,15 +57,16 @@ func (e *environment) expand(text string) (string, *expandError) {
 	return b.String(), noVariable(text[end:])
 }
 
-// noVariable refuses what was meant as a variable and is not written like one.
+// noVariable refuses what was meant as a variable and is not written like one. It
+// does not quote: the text may be a password.
 func noVariable(text string) *expandError {
-	if i := strings.Index(text, "${env"); i >= 0 {
-		return &expandError{
-			fmt.Sprintf("cannot read the variable in %q", shorten(text[i:])),
-			"${env.NAME}, ${envbase64.NAME} or ${envbc.NAME}, with a default as in ${env.NAME:-default}",
-		}
+	if !strings.Contains(text, "${env") {
+		return nil
 	}
-	return nil
+	return &expandError{
+		"malformed environment variable",
+		"${env.NAME}, ${envbase64.NAME} or ${envbc.NAME}, with a default as in ${env.NAME:-default}",
+	}
 }
 
 // convert turns the value of a variable into what stands in its place.

@@ -18,6 +18,8 @@ const (
 type WatchOptions struct {
 	Quiet time.Duration // without a further event, before the files are read; 0: 200 ms
 	Poll  time.Duration // between two looks without any event; 0: 30 s
+
+	deaf bool // takes no events; for tests
 }
 
 // Watcher tells that the content of a security folder has changed: that other
@@ -46,8 +48,10 @@ func Watch(dir, known string, o WatchOptions) *Watcher {
 		o.Poll = defaultPoll
 	}
 	w := &Watcher{dir: dir, options: o, changes: make(chan struct{}, 1)}
-	if notify, err := fsnotify.NewWatcher(); err == nil { // else polling has to do
-		w.notify = notify
+	if !o.deaf {
+		if notify, err := fsnotify.NewWatcher(); err == nil { // else polling has to do
+			w.notify = notify
+		}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
@@ -72,11 +76,11 @@ func (w *Watcher) run(ctx context.Context, known string) {
 		defer func() { _ = w.notify.Close() }() // nothing to lose
 		events, errs = w.notify.Events, w.notify.Errors
 	}
-	known = w.look(known)
 	poll := time.NewTicker(w.options.Poll)
 	defer poll.Stop()
-	quiet := time.NewTimer(w.options.Quiet)
+	quiet := time.NewTimer(0)
 	defer quiet.Stop()
+	before := known // what the last look saw
 	for {
 		select {
 		case <-ctx.Done():
@@ -85,33 +89,44 @@ func (w *Watcher) run(ctx context.Context, known string) {
 			quiet.Reset(w.options.Quiet)
 		case <-errs: // events were lost
 			quiet.Reset(w.options.Quiet)
-		case <-quiet.C:
-			known = w.look(known)
 		case <-poll.C:
-			known = w.look(known)
+			quiet.Reset(0)
+		case <-quiet.C:
+			seen := w.look()
+			switch {
+			case seen == known:
+			case seen == before:
+				known = seen
+				w.tell()
+			default: // may be half written: what counts is what stays
+				quiet.Reset(w.options.Quiet)
+			}
+			before = seen
 		}
+	}
+}
+
+// tell makes one change of those that nobody took yet.
+func (w *Watcher) tell() {
+	select {
+	case w.changes <- struct{}{}:
+	default:
 	}
 }
 
 // unreadable stands for the hash of a folder that can't be read.
 const unreadable = "unreadable"
 
-// look reads the folder, tells if it is not what is known, and returns what it is.
-func (w *Watcher) look(known string) string {
+// look returns the hash of what is in the folder.
+func (w *Watcher) look() string {
 	if w.notify != nil {
 		// Again each time: the folder may be another one by the same name. It fails if
 		// there is none, which is seen below.
 		_ = w.notify.Add(w.dir)
 	}
-	hash := unreadable
-	if folder, err := ReadFolder(w.dir); err == nil {
-		hash = folder.Hash()
+	folder, err := ReadFolder(w.dir)
+	if err != nil {
+		return unreadable
 	}
-	if hash != known {
-		select {
-		case w.changes <- struct{}{}:
-		default: // the last one was not taken yet
-		}
-	}
-	return hash
+	return folder.Hash()
 }
