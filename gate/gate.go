@@ -2,3 +2,116 @@
 // sockets, no clock. Plan reads one Snapshot and returns exactly one Outcome; serve,
 // explain, tests and benchmarks all call it, and none has a second way to decide.
 package gate
+
+import (
+	"guard/endpoint"
+	"guard/internal/ask"
+)
+
+// Intake says how the body of r is to be read before Plan may be called. A request
+// that Plan would refuse whatever its body says is refused here, before a byte of
+// the body is read.
+func (s *Snapshot) Intake(who *ask.Principal, r *ask.Request) (Intake, error) {
+	if who.Unrestricted {
+		return IntakeStream, nil
+	}
+	m, err := s.router.MatchRequest(r)
+	if err != nil {
+		return IntakeNone, err
+	}
+	if m.Route.NotBuilt {
+		_, err := m.Query(r)
+		return IntakeNone, err
+	}
+	switch m.Route.Body {
+	case endpoint.NoBody:
+		return IntakeNone, nil
+	case endpoint.NDJSONBulk:
+		return IntakeLines, nil
+	default:
+		return IntakeWhole, nil
+	}
+}
+
+// Plan says what happens to a request of who. It may be called several times for one
+// request: known holds the answers to what earlier calls needed.
+func (s *Snapshot) Plan(who *ask.Principal, r *ask.Request, known Known) Outcome {
+	if who.Unrestricted {
+		return s.planUnrestricted(r)
+	}
+	if err := s.usable(r.Now); err != nil {
+		return reject(staleState(err))
+	}
+	m, err := s.router.MatchRequest(r)
+	if err != nil {
+		return rejectError(err)
+	}
+	pl := plan{s: s, who: who, r: r, known: known, m: m}
+	out := pl.run()
+	out.Route = m.Route.ID
+	return out
+}
+
+// run reads the request, decides each of its parts and builds what is forwarded.
+func (pl *plan) run() Outcome {
+	var err error
+	if pl.q, err = pl.m.Query(pl.r); err != nil {
+		return rejectError(err)
+	}
+	if err = pl.checkParams(); err != nil {
+		return rejectError(err)
+	}
+	if pl.asked, err = pl.m.Ask(pl.q, endpoint.Rules{AliasNames: pl.s.asksAliasNames()}); err != nil {
+		return rejectError(err)
+	}
+	if out, final := pl.decide(); final {
+		return out
+	}
+	return pl.build()
+}
+
+// build turns the decisions into what is forwarded, by what the endpoint's answer is.
+func (pl *plan) build() Outcome {
+	switch pl.m.Route.Answer {
+	case endpoint.Pass, endpoint.Health:
+		return pl.planPass()
+	case endpoint.Hits:
+		return pl.planSearch()
+	case endpoint.Count:
+		return pl.planCount()
+	case endpoint.Responses:
+		return pl.planMsearch()
+	case endpoint.Doc, endpoint.Source, endpoint.Exists:
+		return pl.planGet()
+	case endpoint.MgetDocsAnswer:
+		return pl.planMget()
+	case endpoint.Written:
+		return pl.planWrite()
+	case endpoint.BulkItems:
+		return pl.planBulk()
+	case endpoint.Acknowledged:
+		return pl.planManage()
+	case endpoint.MappingByIndex, endpoint.IndexByName, endpoint.AliasByIndex, endpoint.FoundName,
+		endpoint.ResolvedNames, endpoint.CatIndices, endpoint.FieldCaps:
+		return pl.planNames()
+	default:
+		return reject(notBuilt("endpoint [" + pl.m.Route.ID + "]"))
+	}
+}
+
+// planUnrestricted forwards as it came: nothing binds this principal, not even the
+// catalogue.
+func (s *Snapshot) planUnrestricted(r *ask.Request) Outcome {
+	out := Outcome{Kind: Forward, Forward: Forwarding{Call: Call{Method: r.Method, Target: r.RawTarget, Source: ClientBody}}}
+	reads := r.Method == "GET" || r.Method == "HEAD"
+	out.Forward.Repeatable = reads
+	out.Forward.ChangesState = !reads
+	if m, err := s.router.MatchRequest(r); err == nil {
+		out.Route = m.Route.ID
+		if !m.Route.NotBuilt {
+			out.Forward.Repeatable = m.Route.Repeatable
+			out.Forward.ChangesState = m.Route.ChangesState
+		}
+	}
+	return out
+}

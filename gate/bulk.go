@@ -1,0 +1,185 @@
+package gate
+
+import (
+	"strings"
+
+	"guard/endpoint"
+	"guard/internal/ask"
+	"guard/internal/esjson"
+)
+
+// planBulk forwards a bulk line by line: each item is judged by itself, a refused one
+// costs itself alone.
+func (pl *plan) planBulk() Outcome {
+	fallback, err := pl.m.BulkFallback(pl.q)
+	if err != nil {
+		return rejectError(err)
+	}
+	call, rej := pl.call(endpoint.Target([]string{"_bulk"}, pl.q.Params))
+	if rej != nil {
+		return reject(rej)
+	}
+	call.Source, call.ContentType = PlannedBody, "application/x-ndjson"
+	lines := &bulkLines{pl: pl, parser: endpoint.BulkParser{Fallback: fallback}, known: map[bulkKey]*judged{}}
+	lines.treat = &slotted{key: "items", errors: true}
+	for _, p := range pl.q.Params {
+		lines.returns = lines.returns || strings.HasPrefix(p.Name, "_source") && p.Value != "false"
+	}
+	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, Lines: lines, Treat: bulkTreatment{lines.treat}, ChangesState: true}}
+}
+
+// bulkLines plans the lines of one bulk.
+type bulkLines struct {
+	pl     *plan
+	parser endpoint.BulkParser
+	treat  *slotted
+	// known remembers what was decided: a bulk names few indices.
+	known   map[bulkKey]*judged
+	returns bool // the URL asks updates to return documents
+
+	action endpoint.BulkAction
+	judged *judged
+	sent   int
+}
+
+type bulkKey struct {
+	index string
+	op    endpoint.BulkOp
+}
+
+// maxKnown bounds what a bulk remembers; beyond it each line is decided anew.
+const maxKnown = 4096
+
+// Action judges an action line.
+func (b *bulkLines) Action(line []byte) (document bool, err error) {
+	if b.action, err = b.parser.Parse(line); err != nil {
+		return false, err
+	}
+	b.judged = b.judge(b.action)
+	return b.action.Op.HasDocument(), nil
+}
+
+func (b *bulkLines) judge(a endpoint.BulkAction) *judged {
+	key := bulkKey{index: string(a.Index), op: a.Op}
+	if j, ok := b.known[key]; ok {
+		return j
+	}
+	part := endpoint.BulkPart(a, len(b.treat.slots))
+	j := &judged{part: part}
+	var err error
+	if j.resolved, err = b.pl.s.state.Resolve(part.Exprs, part.Opts, b.pl.r.Now); err != nil {
+		j.rejection = asRejection(err)
+	} else {
+		b.pl.ask(j)
+	}
+	if len(b.known) < maxKnown {
+		key.index = strings.Clone(key.index)
+		b.known[key] = j
+	}
+	return j
+}
+
+// Item appends the lines of the last action, or notes why it is refused.
+func (b *bulkLines) Item(dst, document []byte) ([]byte, error) {
+	if rej := b.refusal(document); rej != nil {
+		b.treat.slots = append(b.treat.slots, slot{refused: bulkError(b.action, rej)})
+		return dst, nil
+	}
+	b.treat.slots = append(b.treat.slots, slot{})
+	b.sent++
+	dst = append(b.action.AppendLine(dst, writeName(b.judged)), '\n')
+	if b.action.Op.HasDocument() {
+		dst = append(append(dst, document...), '\n')
+	}
+	return dst, nil
+}
+
+// refusal says why the last action may not be executed.
+func (b *bulkLines) refusal(document []byte) *ask.Rejection {
+	j, a := b.judged, b.action
+	if j.rejection != nil {
+		return j.rejection
+	}
+	if a.Pipeline {
+		return notBuilt("[pipeline] in a bulk")
+	}
+	if rej := b.pl.mayWrite(j, a.Creates, a.Op == endpoint.BulkUpdate); rej != nil {
+		return rej
+	}
+	reads := a.Op != endpoint.BulkUpdate || b.pl.may(j, "indices:data/read/get")
+	if !reads && (a.Returns || b.returns) {
+		return forbidden(b.pl.who, []string{"indices:data/read/get"}, exprTexts(j.part.Exprs))
+	}
+	if !a.Op.HasDocument() || reads && j.mayAddFields {
+		return nil
+	}
+	return b.content(document, reads)
+}
+
+// content checks what only the document tells. One that cannot be parsed is the
+// cluster's to refuse, if nothing depends on it.
+func (b *bulkLines) content(document []byte, reads bool) *ask.Rejection {
+	v, rej := b.pl.parse(document)
+	if rej != nil {
+		return rej
+	}
+	if b.action.Op == endpoint.BulkUpdate {
+		if !reads && b.pl.returnsDocument(v) {
+			return forbidden(b.pl.who, []string{"indices:data/read/get"}, exprTexts(b.judged.part.Exprs))
+		}
+		if b.judged.mayAddFields {
+			return nil
+		}
+		return b.pl.checkUpdate(b.judged, v)
+	}
+	if b.pl.addsField(b.judged, v) {
+		return b.pl.newFieldRefusal(b.judged)
+	}
+	return nil
+}
+
+// End answers a bulk of which nothing was sent.
+func (b *bulkLines) End() (local *Answer, err error) {
+	switch {
+	case len(b.treat.slots) == 0:
+		return nil, badRequest("request body is required")
+	case b.sent == 0:
+		a := b.treat.allRefused()
+		return &a, nil
+	}
+	return nil, nil
+}
+
+// bulkError is how a refused item stands among the items.
+func bulkError(a endpoint.BulkAction, r *ask.Rejection) []byte {
+	var w esjson.Writer
+	w.BeginObject()
+	w.Key(a.Op.String())
+	w.BeginObject()
+	w.Key("_index")
+	w.Text(string(a.Index))
+	w.Key("_id")
+	if a.HasID {
+		w.Text(a.ID)
+	} else {
+		w.Null()
+	}
+	w.Key("status")
+	w.Int(int64(status(r)))
+	w.Key("error")
+	writeError(&w, r, false)
+	w.EndObject()
+	w.EndObject()
+	return w.Bytes()
+}
+
+// bulkTreatment decides when the answer is there whether anything has to be done.
+type bulkTreatment struct{ slots *slotted }
+
+// Treat puts the refused items back.
+func (t bulkTreatment) Treat(a Answer) (Answer, error) {
+	if !t.slots.active() {
+		return a, nil
+	}
+	return t.slots.Treat(a)
+}

@@ -1,0 +1,59 @@
+package gate
+
+import (
+	"fmt"
+
+	"guard/authz"
+	"guard/indexresolver"
+	"guard/internal/esjson"
+	"guard/internal/mapping"
+)
+
+// cluster is the state as decisions see it.
+type cluster struct{ state *indexresolver.State }
+
+var _ authz.Cluster = cluster{}
+
+// Aliases returns the aliases of an index.
+func (c cluster) Aliases(name string) []string {
+	x, ok := c.state.Index(name)
+	if !ok || len(x.Aliases) == 0 {
+		return nil
+	}
+	list := make([]string, len(x.Aliases))
+	for i := range x.Aliases {
+		list[i] = x.Aliases[i].Alias
+	}
+	return list
+}
+
+// Stream returns the data stream that an index is a generation of, or "".
+func (c cluster) Stream(index string) string {
+	name, _ := c.state.StreamOf(index)
+	return name
+}
+
+// mappingOf returns the fields of an index; nil if there is no such index or it has no
+// mapping yet. A mapping that cannot be read is an error: what it hides is unknown.
+func (s *Snapshot) mappingOf(index string) (*mapping.Mapping, error) {
+	raw, id, ok := s.state.Mapping(index)
+	if !ok {
+		if _, exists := s.state.Index(index); !exists {
+			return nil, nil
+		}
+		raw = []byte("{}")
+	}
+	if m, ok := s.memo.mappings.Get(id); ok {
+		return m, nil
+	}
+	v, err := esjson.Parse(new(esjson.Tape), raw, answerLimits())
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the mapping of %q: %w", index, err)
+	}
+	m, err := mapping.Parse(v)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the mapping of %q: %w", index, err)
+	}
+	s.memo.mappings.Add(id, m)
+	return m, nil
+}

@@ -1,0 +1,238 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"guard/endpoint"
+	"guard/internal/ask"
+	"guard/internal/esjson"
+	"guard/internal/query"
+)
+
+// docItem is one document that is read by id.
+type docItem struct {
+	name    string // where it is read: a concrete index, or an alias with a filter
+	id      string
+	routing string
+	// source and stored are what the client wants of the document: JSON as in a search
+	// body, or nothing.
+	source, stored []byte
+	// plain is the item as a realtime multi-get takes it.
+	plain []byte
+
+	b       *binding
+	refused *ask.Rejection
+}
+
+// bound reports whether the document has to be found by a filtered search.
+func (d *docItem) bound() bool { return d.refused == nil && d.b.bound }
+
+// docRead reads documents of which some are bound by a rule. A search alone is not
+// right: it misses what was written since the last refresh, and also shows versions
+// that are gone (measured). So a realtime read says which version counts, and the
+// document is shown if the filtered search shows that version. A search without the
+// filter, and without the document, tells a hidden version from one that no search
+// can see yet; in that case the index is refreshed once.
+type docRead struct {
+	items      []docItem
+	preference string
+	realtime   bool
+	refresh    bool // the client asked for a refresh first
+}
+
+// guardPreference makes the searches of one read ask one copy of each shard.
+const guardPreference = "guard"
+
+// maxIDs bounds the documents of one search, far below the 10,000 hits that a search
+// returns: an id can be there once for each routing.
+const maxIDs = 1000
+
+// Rounds of a docRead: the calls of the first, and how many more a refresh adds.
+const firstRound = 2
+
+// needs returns the calls for the round that known leads to; last tells that no
+// further round is possible.
+func (d *docRead) needs(known Known) (calls []Call, rej *ask.Rejection) {
+	if d.refresh || len(known.Answers) > 0 {
+		calls = append(calls, Call{Method: "POST", Target: endpoint.Target([]string{strings.Join(d.names(), ","), "_refresh"}, nil), OwnAccount: true, Repeatable: true})
+	}
+	lines, err := d.searches()
+	if err != nil {
+		return nil, refusedQuery(err)
+	}
+	search := Call{Method: "POST", Target: "/_msearch", Source: FixedBody, Body: lines, ContentType: "application/x-ndjson", OwnAccount: true, Repeatable: true}
+	get := Call{Method: "POST", Target: endpoint.Target([]string{"_mget"}, d.realtimeParams()), Source: FixedBody, Body: d.realtimeBody(), ContentType: "application/json", OwnAccount: true, Repeatable: true}
+	return append(calls, search, get), nil
+}
+
+func (d *docRead) realtimeParams() []ask.Param {
+	params := []ask.Param{{Name: "preference", Value: d.pref(), HasValue: true}}
+	if !d.realtime {
+		params = append(params, ask.Param{Name: "realtime", Value: "false", HasValue: true})
+	}
+	return params
+}
+
+func (d *docRead) pref() string {
+	if d.preference != "" {
+		return d.preference
+	}
+	return guardPreference
+}
+
+// names returns the places of the bound items, sorted.
+func (d *docRead) names() []string {
+	var list []string
+	for i := range d.items {
+		if d.items[i].bound() {
+			list = append(list, d.items[i].name)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// batch is the items that one pair of searches finds: of one place, with the same
+// wishes.
+type batch struct {
+	first *docItem
+	ids   []string
+	items []int
+}
+
+// batches groups the bound items, in an order that depends on nothing else.
+func (d *docRead) batches() []batch {
+	at := map[string]int{}
+	var list []batch
+	for i := range d.items {
+		it := &d.items[i]
+		if !it.bound() {
+			continue
+		}
+		key := it.name + "\x00" + string(it.source) + "\x00" + string(it.stored)
+		n, ok := at[key]
+		if !ok || len(list[n].ids) == maxIDs {
+			n = len(list)
+			at[key] = n
+			list = append(list, batch{first: it})
+		}
+		list[n].ids = append(list[n].ids, it.id)
+		list[n].items = append(list[n].items, i)
+	}
+	return list
+}
+
+// searches writes the multi-search: for each batch the filtered search and the one
+// that only tells versions.
+func (d *docRead) searches() ([]byte, error) {
+	var dst []byte
+	for _, b := range d.batches() {
+		for _, filtered := range []bool{true, false} {
+			dst = append(d.appendHeader(dst, b.first.name), '\n')
+			var err error
+			if dst, err = appendIDSearch(dst, b, filtered); err != nil {
+				return nil, err
+			}
+			dst = append(dst, '\n')
+		}
+	}
+	return dst, nil
+}
+
+func (d *docRead) appendHeader(dst []byte, name string) []byte {
+	var w esjson.Writer
+	w.Reset(dst)
+	w.BeginObject()
+	w.Key("index")
+	w.Text(name)
+	w.Key("preference")
+	w.Text(d.pref())
+	w.Key("allow_partial_search_results")
+	w.Bool(false)
+	w.EndObject()
+	return w.Bytes()
+}
+
+// appendIDSearch writes one search by ids. It goes through the same walker as a
+// client's search, so that the wishes about fields obey the same rules.
+func appendIDSearch(dst []byte, b batch, filtered bool) ([]byte, error) {
+	var w esjson.Writer
+	w.BeginObject()
+	w.Key("size")
+	w.Int(int64(min(10*len(b.ids), 10_000)))
+	w.Key("query")
+	w.BeginObject()
+	w.Key("ids")
+	w.BeginObject()
+	w.Key("values")
+	w.BeginArray()
+	for _, id := range b.ids {
+		w.Text(id)
+	}
+	w.EndArray()
+	w.EndObject()
+	w.EndObject()
+	w.Key("version")
+	w.Bool(true)
+	w.Key("seq_no_primary_term")
+	w.Bool(true)
+	rules := &query.Rules{Filter: query.Free}
+	if filtered {
+		rules = &b.first.b.rules
+		if b.first.source != nil {
+			w.Key("_source")
+			w.Raw(b.first.source)
+		}
+		if b.first.stored != nil {
+			w.Key("stored_fields")
+			w.Raw(b.first.stored)
+		}
+	} else {
+		w.Key("_source")
+		w.Bool(false)
+	}
+	w.EndObject()
+	v, err := esjson.Parse(new(esjson.Tape), w.Bytes(), esjson.RequestLimits())
+	if err != nil {
+		return nil, err
+	}
+	return query.AppendSearch(dst, v, nil, rules)
+}
+
+// realtimeBody asks for all items: of bound ones the version alone, of the others
+// what the client wants.
+func (d *docRead) realtimeBody() []byte {
+	var w esjson.Writer
+	w.BeginObject()
+	w.Key("docs")
+	w.BeginArray()
+	for i := range d.items {
+		it := &d.items[i]
+		switch {
+		case it.refused != nil:
+		case it.bound():
+			writeVersionItem(&w, it)
+		default:
+			w.Raw(it.plain)
+		}
+	}
+	w.EndArray()
+	w.EndObject()
+	return w.Bytes()
+}
+
+func writeVersionItem(w *esjson.Writer, it *docItem) {
+	w.BeginObject()
+	w.Key("_index")
+	w.Text(it.name)
+	w.Key("_id")
+	w.Text(it.id)
+	if it.routing != "" {
+		w.Key("routing")
+		w.Text(it.routing)
+	}
+	w.Key("_source")
+	w.Bool(false)
+	w.EndObject()
+}

@@ -1,0 +1,186 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+
+	"guard/internal/esjson"
+)
+
+// docsRead is what a docRead found: one get answer for each item, in order.
+type docsRead struct {
+	docs [][]byte
+	// found tells of each item whether it is there for the user.
+	found []bool
+}
+
+// errUnequal says that the searches have not caught up with the realtime read.
+var errUnequal = errors.New("a document changed while it was read")
+
+// failedCall is an answer of the cluster that ends the read.
+type failedCall struct{ answer Answer }
+
+func (f *failedCall) Error() string { return fmt.Sprintf("the cluster answered %d", f.answer.Status) }
+
+// read joins the answers of the last round: those of the multi-search and of the
+// realtime read.
+func (d *docRead) read(search, get Answer) (*docsRead, error) {
+	for _, a := range []Answer{search, get} {
+		if a.Status >= 400 {
+			return nil, &failedCall{a}
+		}
+	}
+	// Values point into their tape, so each answer has one.
+	var searchTape, getTape esjson.Tape
+	found, err := parseAnswer(&searchTape, search)
+	if err != nil {
+		return nil, err
+	}
+	realtime, err := parseAnswer(&getTape, get)
+	if err != nil {
+		return nil, err
+	}
+	shown, known, err := d.readSearches(found)
+	if err != nil {
+		return nil, err
+	}
+	return d.join(realtime, shown, known)
+}
+
+// readSearches returns the hits of the filtered searches by item, and the versions
+// that the searches without filter saw.
+func (d *docRead) readSearches(answer esjson.Value) (shown []map[string]foundDoc, known map[string]foundDoc, err error) {
+	responses, _ := answer.Lookup("responses")
+	batches := d.batches()
+	if responses.Len() != 2*len(batches) {
+		return nil, nil, fmt.Errorf("cannot read the cluster's answer: %d responses; want %d", responses.Len(), 2*len(batches))
+	}
+	shown = make([]map[string]foundDoc, len(d.items))
+	known = map[string]foundDoc{}
+	for n, r := range responses.Elements() {
+		if e, failed := r.Lookup("error"); failed {
+			return nil, nil, &failedCall{Answer{Status: statusOf(r), ContentType: jsonType, Body: wrapError(e, statusOf(r))}}
+		}
+		if shardsFailed(r) {
+			return nil, nil, errors.New("cannot read the cluster's answer: a shard did not answer")
+		}
+		into := known
+		if n%2 == 0 {
+			into = map[string]foundDoc{}
+			for _, i := range batches[n/2].items {
+				shown[i] = into
+			}
+		}
+		if err := hitsOf(r, into); err != nil {
+			return nil, nil, err
+		}
+	}
+	return shown, known, nil
+}
+
+func statusOf(response esjson.Value) int {
+	if v, ok := response.Lookup("status"); ok {
+		if n, err := v.Int(); err == nil && n >= 400 && n < 600 {
+			return int(n)
+		}
+	}
+	return 502
+}
+
+func wrapError(e esjson.Value, code int) []byte {
+	var w esjson.Writer
+	w.BeginObject()
+	w.Key("error")
+	w.Value(e)
+	w.Key("status")
+	w.Int(int64(code))
+	w.EndObject()
+	return w.Bytes()
+}
+
+// join makes the answer of each item out of what the reads say of it.
+func (d *docRead) join(realtime esjson.Value, shown []map[string]foundDoc, known map[string]foundDoc) (*docsRead, error) {
+	list, _ := realtime.Lookup("docs")
+	var docs []esjson.Value
+	for _, v := range list.Elements() {
+		docs = append(docs, v)
+	}
+	out := &docsRead{docs: make([][]byte, len(d.items)), found: make([]bool, len(d.items))}
+	next := 0
+	for i := range d.items {
+		it := &d.items[i]
+		if it.refused != nil {
+			out.docs[i] = mgetError(it)
+			continue
+		}
+		if next == len(docs) {
+			return nil, fmt.Errorf("cannot read the cluster's answer: it has only %d documents", len(docs))
+		}
+		doc, found, err := it.answer(docs[next], shown[i], known)
+		if err != nil {
+			return nil, err
+		}
+		out.docs[i], out.found[i] = doc, found
+		next++
+	}
+	return out, nil
+}
+
+// answer writes the get answer of one item.
+func (it *docItem) answer(realtime esjson.Value, shown, known map[string]foundDoc) (doc []byte, found bool, err error) {
+	if _, failed := realtime.Lookup("error"); failed {
+		return it.failed(realtime)
+	}
+	now, err := readDoc(realtime, false)
+	if err != nil {
+		return nil, false, err
+	}
+	if !it.bound() {
+		doc, err = it.filtered(esjson.AppendValue(nil, realtime))
+		return doc, now.found, err
+	}
+	if now.id != it.id {
+		return nil, false, fmt.Errorf("cannot read the cluster's answer: it has document %q; want %q", now.id, it.id)
+	}
+	if hit, ok := shown[now.key()]; now.found && ok && hit.version == now.version {
+		var w esjson.Writer
+		writeGet(&w, hit.value)
+		doc, err = it.filtered(w.Bytes())
+		return doc, true, err
+	}
+	if seen, ok := known[now.key()]; now.found && (!ok || seen.version != now.version) {
+		return nil, false, errUnequal
+	}
+	_, typed := realtime.Lookup("_type")
+	var w esjson.Writer
+	writeMissing(&w, now.index, it.id, typed)
+	return w.Bytes(), false, nil
+}
+
+// failed passes on why the cluster could not read an item, as far as its shape needs.
+func (it *docItem) failed(realtime esjson.Value) ([]byte, bool, error) {
+	a, err := cleanErrorUnder(Answer{Status: 400, Body: esjson.AppendValue(nil, realtime)}, it.b.rules.Filter)
+	return a.Body, false, err
+}
+
+// filtered is the second barrier: fields of the document that the user may not see.
+func (it *docItem) filtered(doc []byte) ([]byte, error) {
+	if it.b.free() {
+		return doc, nil
+	}
+	return it.b.answer().AppendGet(make([]byte, 0, len(doc)), doc)
+}
+
+// mgetError is how a refused item stands among the documents.
+func mgetError(it *docItem) []byte {
+	var w esjson.Writer
+	w.BeginObject()
+	w.Key("_index")
+	w.Text(it.name)
+	w.Key("_id")
+	w.Text(it.id)
+	w.Key("error")
+	writeError(&w, it.refused, true)
+	w.EndObject()
+	return w.Bytes()
+}

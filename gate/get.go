@@ -1,0 +1,343 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"guard/endpoint"
+	"guard/fls"
+	"guard/internal/ask"
+	"guard/internal/esjson"
+	"guard/internal/query"
+)
+
+// planGet reads one document: by id where no document rule binds it, else as docRead
+// does. A filter of an alias binds reads by id as well.
+func (pl *plan) planGet() Outcome {
+	it, rej := pl.oneDoc()
+	if rej != nil {
+		return reject(rej)
+	}
+	if it.b.bound {
+		return pl.getBound(it)
+	}
+	params := pl.q.Params
+	var treat Treatment
+	if it.b.views != nil {
+		if params, rej = pl.getParams(it); rej != nil {
+			return reject(rej)
+		}
+		if treat, rej = pl.treatGet(it); rej != nil {
+			return reject(rej)
+		}
+	}
+	return pl.forward(pl.m.Target([]string{it.name}, params), treat)
+}
+
+// oneDoc finds where the document of a get is read, and what binds it.
+func (pl *plan) oneDoc() (*docItem, *ask.Rejection) {
+	id, _ := pl.m.ID()
+	it := &docItem{id: id}
+	it.routing, _ = pl.param("routing")
+	return it, pl.placeDoc(it, pl.whole())
+}
+
+// placeDoc finds the one index behind the name of a document.
+func (pl *plan) placeDoc(it *docItem, j *judged) *ask.Rejection {
+	if len(j.Allowed) != 1 {
+		return noSuchIndex(writtenText(j.part.Exprs))
+	}
+	t := j.Allowed[0]
+	if len(t.Members) > 1 {
+		return badRequest("[%s] has more than one index associated with it, can't execute a single index op", t.Name)
+	}
+	it.name = t.Name
+	if t.Kind == ask.Alias && !t.Filtered || t.Kind == ask.DataStream {
+		if len(t.Members) == 0 {
+			return noSuchIndex(t.Name)
+		}
+		it.name = t.Members[0]
+	}
+	var rej *ask.Rejection
+	if it.b, rej = pl.bind(j, t.Filtered); rej != nil {
+		return rej
+	}
+	it.b.bound = it.b.bound || t.Filtered
+	if t.Kind == ask.Missing && !it.b.free() {
+		return noSuchIndex(t.Name) // it may come to exist before the cluster is asked
+	}
+	return nil
+}
+
+// getBound reads a document that a rule binds.
+func (pl *plan) getBound(it *docItem) Outcome {
+	for _, name := range []string{"version", "version_type", "filter_path"} {
+		if _, ok := pl.param(name); ok {
+			return reject(notBuilt("parameter [" + name + "] on a document under a document rule"))
+		}
+	}
+	var rej *ask.Rejection
+	if it.source, it.stored, rej = pl.wishes(); rej != nil {
+		return reject(rej)
+	}
+	if pl.m.Route.Answer == endpoint.Exists {
+		it.source = []byte("false")
+	}
+	d := pl.newRead([]docItem{*it})
+	out, done := pl.readRound(d)
+	if !done {
+		return out
+	}
+	read, rej := pl.finishRead(d)
+	switch {
+	case rej == errRetry:
+		return pl.nextRound(d)
+	case rej != nil:
+		return reject(rej)
+	}
+	return Outcome{Kind: Local, Local: pl.getAnswer(read.docs[0], read.found[0], it)}
+}
+
+// wishes returns what the URL says about the parts of a document, as a search body
+// takes it.
+func (pl *plan) wishes() (source, stored []byte, rej *ask.Rejection) {
+	whole, given := pl.param("_source")
+	includes, excludes := pl.paramList("_source_includes"), pl.paramList("_source_excludes")
+	var w esjson.Writer
+	switch {
+	case given && whole == "false":
+		source = []byte("false")
+	case given && whole != "true" && whole != "" && len(includes) == 0:
+		includes = pl.paramList("_source")
+		fallthrough
+	case len(includes)+len(excludes) > 0:
+		w.BeginObject()
+		writeTexts(&w, "includes", includes)
+		writeTexts(&w, "excludes", excludes)
+		w.EndObject()
+		source = w.Bytes()
+	}
+	if list := pl.paramList("stored_fields"); len(list) > 0 {
+		var w esjson.Writer
+		w.BeginArray()
+		for _, s := range list {
+			w.Text(s)
+		}
+		w.EndArray()
+		stored = w.Bytes()
+	}
+	return source, stored, nil
+}
+
+func writeTexts(w *esjson.Writer, key string, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	w.Key(key)
+	w.BeginArray()
+	for _, s := range list {
+		w.Text(s)
+	}
+	w.EndArray()
+}
+
+// newRead makes a docRead with the options of the URL.
+func (pl *plan) newRead(items []docItem) *docRead {
+	d := &docRead{items: items, realtime: true}
+	d.preference, _ = pl.param("preference")
+	if v, ok := pl.param("realtime"); ok {
+		d.realtime = v != "false"
+	}
+	if v, ok := pl.param("refresh"); ok {
+		d.refresh = v != "false"
+	}
+	return d
+}
+
+// readRound asks for the first round of calls; done tells that they were made.
+func (pl *plan) readRound(d *docRead) (out Outcome, done bool) {
+	if len(pl.known.Answers) > 0 {
+		return Outcome{}, true
+	}
+	return pl.nextRound(d), false
+}
+
+func (pl *plan) nextRound(d *docRead) Outcome {
+	calls, rej := d.needs(pl.known)
+	if rej != nil {
+		return reject(rej)
+	}
+	return Outcome{Kind: Need, Needs: calls}
+}
+
+// errRetry says that the index has to be refreshed once and read again.
+var errRetry = &ask.Rejection{Public: "BUG: a retry is no answer"}
+
+// finishRead reads the answers of the last round.
+func (pl *plan) finishRead(d *docRead) (*docsRead, *ask.Rejection) {
+	answers := pl.known.Answers
+	n := len(answers)
+	if n < firstRound {
+		return nil, asRejection(fmt.Errorf("BUG: %d answers to two calls", n))
+	}
+	if refresh := n - firstRound - 1; refresh >= 0 && answers[refresh].Status >= 400 {
+		return nil, upstreamFault(fmt.Errorf("cannot refresh: the cluster answered %d", answers[refresh].Status))
+	}
+	read, err := d.read(answers[n-2], answers[n-1])
+	var failed *failedCall
+	switch {
+	case err == nil:
+		return read, nil
+	case errors.Is(err, errUnequal) && n <= firstRound+1:
+		return nil, errRetry
+	case errors.Is(err, errUnequal):
+		return nil, &ask.Rejection{Status: 503, Type: "exception", Reason: ask.ReasonConflict, Public: "the document changes too fast to be read under a document rule; try again", Cause: err}
+	case errors.As(err, &failed):
+		return nil, pl.failedRead(failed)
+	default:
+		return nil, upstreamFault(err)
+	}
+}
+
+// failedRead turns an error of the cluster into a refusal that says as much as the
+// user may know.
+func (pl *plan) failedRead(f *failedCall) *ask.Rejection {
+	kind, reason := "exception", "the cluster failed"
+	var tape esjson.Tape
+	if v, err := parseAnswer(&tape, f.answer); err == nil {
+		if e, ok := v.Lookup("error"); ok {
+			if t, ok := e.Lookup("type"); ok {
+				kind = strings.Clone(t.String())
+			}
+		}
+	}
+	if kind == "index_not_found_exception" {
+		return noSuchIndex(writtenText(pl.whole().part.Exprs))
+	}
+	return &ask.Rejection{Status: f.answer.Status, Type: kind, Public: reason, Reason: ask.ReasonUpstream, Cause: f}
+}
+
+func upstreamFault(err error) *ask.Rejection {
+	return &ask.Rejection{Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Public: "the cluster's answer is not understood", Cause: err}
+}
+
+// getAnswer gives a document the form of the endpoint.
+func (pl *plan) getAnswer(doc []byte, found bool, it *docItem) Answer {
+	a := Answer{Status: 200, ContentType: jsonType, Body: doc}
+	if !found {
+		a.Status = 404
+	}
+	if pl.m.Route.Answer == endpoint.Exists {
+		a.Body = nil
+		return a
+	}
+	if pl.m.Route.Answer != endpoint.Source {
+		return a
+	}
+	var tape esjson.Tape
+	v, err := parseAnswer(&tape, a)
+	if err == nil && found {
+		if source, ok := v.Lookup("_source"); ok {
+			a.Body = append([]byte(nil), source.Raw()...)
+			return a
+		}
+	}
+	a.Status = 404
+	a.Body = rejectionBody(&ask.Rejection{Status: 404, Type: "resource_not_found_exception", Public: fmt.Sprintf("Document not found [%s]/[%s]", it.name, it.id)})
+	return a
+}
+
+func rejectionBody(r *ask.Rejection) []byte {
+	var w esjson.Writer
+	w.BeginObject()
+	w.Key("error")
+	writeError(&w, r, true)
+	w.Key("status")
+	w.Int(int64(status(r)))
+	w.EndObject()
+	return w.Bytes()
+}
+
+// getParams writes the parameters of a get under a field rule: the cluster is asked
+// to leave hidden fields out, and a stored field that is hidden is one that no index
+// has.
+func (pl *plan) getParams(it *docItem) ([]ask.Param, *ask.Rejection) {
+	params := pl.q.Params
+	rules := it.b.rules
+	if list := append(pl.paramList("_source_excludes"), rules.SourceExcludes...); len(rules.SourceExcludes) > 0 {
+		params = endpoint.SetParam(params, "_source_excludes", strings.Join(list, ","))
+	}
+	whole, given := pl.param("_source")
+	_, listed := pl.param("_source_includes")
+	if len(rules.SourceIncludes) > 0 && !listed && (!given || whole == "true" || whole == "") {
+		params = endpoint.SetParam(params, "_source_includes", strings.Join(rules.SourceIncludes, ","))
+	}
+	list := pl.paramList("stored_fields")
+	if len(list) == 0 {
+		return params, nil
+	}
+	for i, name := range list {
+		switch {
+		case strings.Contains(name, "*"):
+			return nil, restricted("parameter [stored_fields] with a wildcard is refused under a field rule")
+		case fls.IsMetadata(name) || name == "_none_":
+		case rules.Fields.Field(name, query.Fetch) != query.Visible:
+			list[i] = rules.Fields.StandIn()
+		}
+	}
+	return endpoint.SetParam(params, "stored_fields", strings.Join(list, ",")), nil
+}
+
+// treatGet returns the filter for the answer of a get under a field rule.
+func (pl *plan) treatGet(it *docItem) (Treatment, *ask.Rejection) {
+	if _, ok := pl.param("filter_path"); ok && it.b.single() == nil {
+		return nil, notBuilt("parameter [filter_path] under a field rule")
+	}
+	switch pl.m.Route.Answer {
+	case endpoint.Exists:
+		return nil, nil
+	case endpoint.Source:
+		if it.b.single() == nil {
+			return nil, noSuchIndex(it.name)
+		}
+		return sourceTreatment{answer: it.b.answer(), projection: it.b.single()}, nil
+	default:
+		return getTreatment{answer: it.b.answer()}, nil
+	}
+}
+
+// getTreatment filters a get answer; a missing document is no error.
+type getTreatment struct{ answer *fls.Answer }
+
+// Treat filters the fields of the document.
+func (t getTreatment) Treat(a Answer) (Answer, error) {
+	if a.Status >= 400 && a.Status != 404 {
+		return cleanError(a)
+	}
+	body, err := t.answer.AppendGet(make([]byte, 0, len(a.Body)), a.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	a.Body = body
+	return a, nil
+}
+
+// sourceTreatment filters a bare document.
+type sourceTreatment struct {
+	answer     *fls.Answer
+	projection *fls.Projection
+}
+
+// Treat filters the fields of the document.
+func (t sourceTreatment) Treat(a Answer) (Answer, error) {
+	if a.Status >= 400 {
+		return cleanError(a)
+	}
+	body, err := t.answer.AppendSource(make([]byte, 0, len(a.Body)), a.Body, t.projection)
+	if err != nil {
+		return Answer{}, err
+	}
+	a.Body = body
+	return a, nil
+}

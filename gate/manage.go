@@ -1,0 +1,229 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"guard/endpoint"
+	"guard/internal/ask"
+	"guard/internal/esjson"
+	"guard/internal/names"
+	"guard/internal/query"
+)
+
+// planManage forwards what makes, changes or removes names. A rule follows the
+// concrete index, so whoever is bound by one may not give it another name.
+func (pl *plan) planManage() Outcome {
+	switch pl.m.Route.Targets {
+	case endpoint.CreateIndexBody:
+		return pl.planCreate()
+	case endpoint.AliasActions:
+		return pl.planAliases()
+	case endpoint.AliasBody:
+		return pl.planPutAlias()
+	case endpoint.AliasNamed:
+		return pl.planDeleteAlias()
+	default:
+		f, rej := pl.forwardNames(pl.whole())
+		if rej != nil {
+			return reject(rej)
+		}
+		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), nil)
+	}
+}
+
+// unruled refuses a change by someone whom a rule binds on what is changed.
+func (pl *plan) unruled() *ask.Rejection {
+	for i := range pl.decisions {
+		for _, g := range pl.decisions[i].Groups {
+			if g.Restriction != ask.Free && pl.decisions[i].exists() {
+				return restricted("aliases of an index under a document or field rule may not be changed")
+			}
+		}
+	}
+	return nil
+}
+
+// exists reports whether any name of the part is there already.
+func (j *judged) exists() bool {
+	return slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Kind != ask.Missing })
+}
+
+func (pl *plan) planCreate() Outcome {
+	j := pl.whole()
+	if len(j.Allowed) != 1 {
+		return reject(noSuchIndex(writtenText(j.part.Exprs)))
+	}
+	var body []byte
+	if len(pl.q.Body) > 0 {
+		v, rej := pl.parse(pl.q.Body)
+		if rej != nil {
+			return reject(rej)
+		}
+		if namesPipeline(pl.asked.Index.Settings) {
+			return reject(notBuilt("a pipeline in the settings of an index"))
+		}
+		for _, details := range pl.asked.Index.Aliases.Members() {
+			if rej := checkAliasFilter(details); rej != nil {
+				return reject(rej)
+			}
+		}
+		body = esjson.AppendValue(nil, v)
+	}
+	call, rej := pl.call(pl.m.Target([]string{j.Allowed[0].Name}, pl.q.Params))
+	if rej != nil {
+		return reject(rej)
+	}
+	setBody(&call, body)
+	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, ChangesState: true}}
+}
+
+// namesPipeline reports whether settings name a pipeline, in whatever spelling of
+// nested and dotted keys.
+func namesPipeline(settings esjson.Value) bool {
+	for key, v := range settings.Members() {
+		if strings.Contains(key, "pipeline") && v.String() != "_none" || namesPipeline(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkAliasFilter walks the filter of an alias: it runs for whoever reads the alias,
+// and may not read what its maker could not.
+func checkAliasFilter(details esjson.Value) *ask.Rejection {
+	filter, ok := details.Lookup("filter")
+	if !ok {
+		return nil
+	}
+	if _, err := query.AppendQuery(nil, filter, &query.Rules{Filter: query.Free}); err != nil {
+		return refusedQuery(err)
+	}
+	return nil
+}
+
+// planAliases forwards alias actions with the names that were decided.
+func (pl *plan) planAliases() Outcome {
+	if rej := pl.unruled(); rej != nil {
+		return reject(rej)
+	}
+	var w esjson.Writer
+	w.BeginObject()
+	w.Key("actions")
+	w.BeginArray()
+	for _, a := range pl.asked.Actions {
+		if rej := pl.writeAction(&w, a); rej != nil {
+			return reject(rej)
+		}
+	}
+	w.EndArray()
+	w.EndObject()
+	return pl.sendAliases(pl.r.Method, endpoint.Target([]string{"_aliases"}, pl.q.Params), w.Bytes())
+}
+
+func (pl *plan) sendAliases(method, target string, body []byte) Outcome {
+	call, rej := pl.call(target)
+	if rej != nil {
+		return reject(rej)
+	}
+	call.Method = method
+	setBody(&call, body)
+	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, ChangesState: true}}
+}
+
+// writeAction writes one action with its indices one by one: a wildcard would mean
+// what there is when the cluster reads it.
+func (pl *plan) writeAction(w *esjson.Writer, a endpoint.AliasAction) *ask.Rejection {
+	list, rej := pl.decidedNames(a.Indices)
+	if rej != nil {
+		return rej
+	}
+	for key, details := range a.Value.Members() {
+		if rej := checkAliasFilter(details); rej != nil {
+			return rej
+		}
+		w.BeginObject()
+		w.Key(key)
+		w.BeginObject()
+		writeTexts(w, "indices", list)
+		for k, v := range details.Members() {
+			if k != "index" && k != "indices" {
+				w.Key(k)
+				w.Value(v)
+			}
+		}
+		w.EndObject()
+		w.EndObject()
+	}
+	return nil
+}
+
+// decidedNames resolves names that were allowed as a whole.
+func (pl *plan) decidedNames(exprs []names.Expr) ([]string, *ask.Rejection) {
+	res, err := pl.s.state.Resolve(exprs, pl.m.Route.Opts, pl.r.Now)
+	if err != nil {
+		return nil, asRejection(err)
+	}
+	if len(res.Remote) > 0 {
+		return nil, badRequest("an alias cannot name an index of another cluster: [%s]", writtenText(exprs))
+	}
+	list := slices.Clone(res.Unknown)
+	for _, t := range res.Targets {
+		list = append(list, t.Name)
+	}
+	if len(list) == 0 {
+		return nil, noSuchIndex(writtenText(exprs))
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+// planPutAlias writes the alias with its indices in the path, wherever they stood.
+func (pl *plan) planPutAlias() Outcome {
+	if rej := pl.unruled(); rej != nil {
+		return reject(rej)
+	}
+	put := pl.asked.Alias
+	list, rej := pl.decidedNames(put.Indices)
+	if rej != nil {
+		return reject(rej)
+	}
+	var body []byte
+	if len(pl.q.Body) > 0 {
+		v, rej := pl.parse(pl.q.Body)
+		if rej != nil {
+			return reject(rej)
+		}
+		if rej := checkAliasFilter(v); rej != nil {
+			return reject(rej)
+		}
+		body = aliasDetails(v)
+	}
+	path := []string{strings.Join(list, ","), "_alias", string(put.Alias)}
+	return pl.sendAliases("PUT", endpoint.Target(path, pl.q.Params), body)
+}
+
+// aliasDetails prints a body of PUT _alias without the names that went into the path.
+func aliasDetails(v esjson.Value) []byte {
+	var w esjson.Writer
+	w.BeginObject()
+	for key, m := range v.Members() {
+		if key != "index" && key != "alias" {
+			w.Key(key)
+			w.Value(m)
+		}
+	}
+	w.EndObject()
+	return w.Bytes()
+}
+
+func (pl *plan) planDeleteAlias() Outcome {
+	if rej := pl.unruled(); rej != nil {
+		return reject(rej)
+	}
+	list, rej := pl.decidedNames(pl.whole().part.Exprs)
+	if rej != nil {
+		return reject(rej)
+	}
+	return pl.forward(pl.m.Target(list, pl.q.Params), nil)
+}

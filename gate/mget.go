@@ -1,0 +1,220 @@
+package gate
+
+import (
+	"strings"
+
+	"guard/endpoint"
+	"guard/internal/ask"
+	"guard/internal/esjson"
+	"guard/internal/query"
+)
+
+// planMget reads documents by id, each judged by itself. Those that no document rule
+// binds are read as they are; the others as docRead does.
+func (pl *plan) planMget() Outcome {
+	if _, ok := pl.param("filter_path"); ok && pl.s.policy.Ruled(pl.who) {
+		return reject(notBuilt("parameter [filter_path] of a multi-get under document or field rules"))
+	}
+	items := make([]docItem, len(pl.asked.Docs))
+	forwardedItems, bound, ruled := 0, false, false
+	for i := range items {
+		items[i].refused = pl.mgetItem(&items[i], i)
+		if items[i].refused == nil {
+			forwardedItems++
+			bound = bound || items[i].b.bound
+			ruled = ruled || !items[i].b.free()
+		}
+	}
+	treat := mgetSlots(items)
+	switch {
+	case forwardedItems == 0:
+		a := treat.allRefused()
+		return Outcome{Kind: Local, Local: a}
+	case bound:
+		return pl.mgetBound(items)
+	}
+	d := pl.newRead(items)
+	call := Call{
+		Method: pl.r.Method, Target: endpoint.Target([]string{"_mget"}, pl.mgetParams()), Repeatable: true,
+		Source: FixedBody, Body: d.realtimeBody(), ContentType: "application/json",
+	}
+	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call}}
+	if treat.active() {
+		out.Forward.Treat = treat
+	}
+	return out
+}
+
+// mgetParams are the parameters of the URL that are not defaults of items.
+func (pl *plan) mgetParams() []ask.Param {
+	params := pl.q.Params
+	for _, name := range []string{"_source", "_source_includes", "_source_excludes", "stored_fields", "routing"} {
+		params = endpoint.DropParam(params, name)
+	}
+	return params
+}
+
+// mgetItem fills in the item of slot i, or says why it is refused.
+func (pl *plan) mgetItem(it *docItem, i int) *ask.Rejection {
+	ref, j := pl.asked.Docs[i], &pl.slots()[i]
+	it.name, it.id = string(ref.Index), ref.ID
+	if j.rejection != nil {
+		return j.rejection
+	}
+	it.routing, _ = pl.param("routing")
+	if !ref.Routing.Is(esjson.Invalid) {
+		it.routing = ref.Routing.String()
+	}
+	if rej := pl.placeDoc(it, j); rej != nil {
+		return rej
+	}
+	var rej *ask.Rejection
+	if it.source, it.stored, rej = pl.wishes(); rej != nil {
+		return rej
+	}
+	if !ref.Source.Is(esjson.Invalid) {
+		it.source = esjson.AppendValue(nil, ref.Source)
+	}
+	if !ref.StoredFields.Is(esjson.Invalid) {
+		it.stored = esjson.AppendValue(nil, ref.StoredFields)
+	}
+	versioned := !ref.Version.Is(esjson.Invalid) || !ref.VersionType.Is(esjson.Invalid)
+	if it.b.bound {
+		if versioned {
+			return notBuilt("[version] of an item under a document rule")
+		}
+		return nil
+	}
+	it.plain, rej = plainItem(it, ref)
+	return rej
+}
+
+// plainItem writes an item that no document rule binds. Its wishes about fields go
+// through the walker, so that they obey a field rule.
+func plainItem(it *docItem, ref endpoint.DocRef) ([]byte, *ask.Rejection) {
+	source, stored, rej := fieldWishes(it)
+	if rej != nil {
+		return nil, rej
+	}
+	var w esjson.Writer
+	w.BeginObject()
+	w.Key("_index")
+	w.Text(it.name)
+	w.Key("_id")
+	w.Text(it.id)
+	if it.routing != "" {
+		w.Key("routing")
+		w.Text(it.routing)
+	}
+	for _, m := range []struct {
+		key string
+		v   esjson.Value
+	}{{"version", ref.Version}, {"version_type", ref.VersionType}} {
+		if !m.v.Is(esjson.Invalid) {
+			w.Key(m.key)
+			w.Value(m.v)
+		}
+	}
+	if source != nil {
+		w.Key("_source")
+		w.Raw(source)
+	}
+	if stored != nil {
+		w.Key("stored_fields")
+		w.Raw(stored)
+	}
+	w.EndObject()
+	return w.Bytes(), nil
+}
+
+// fieldWishes rewrites what an item wants of its document under its field rule.
+func fieldWishes(it *docItem) (source, stored []byte, rej *ask.Rejection) {
+	if it.source == nil && it.stored == nil && it.b.views == nil {
+		return nil, nil, nil
+	}
+	var w esjson.Writer
+	w.BeginObject()
+	if it.source != nil {
+		w.Key("_source")
+		w.Raw(it.source)
+	}
+	if it.stored != nil {
+		w.Key("stored_fields")
+		w.Raw(it.stored)
+	}
+	w.EndObject()
+	var in, out esjson.Tape
+	v, err := esjson.Parse(&in, w.Bytes(), esjson.RequestLimits())
+	if err != nil {
+		return nil, nil, asRejection(err)
+	}
+	rules := it.b.rules
+	rules.Filter = query.Free
+	body, err := query.AppendSearch(nil, v, nil, &rules)
+	if err != nil {
+		return nil, nil, refusedQuery(err)
+	}
+	if v, err = esjson.Parse(&out, body, esjson.RequestLimits()); err != nil {
+		return nil, nil, asRejection(err)
+	}
+	if s, ok := v.Lookup("_source"); ok {
+		source = append([]byte(nil), s.Raw()...)
+	}
+	if s, ok := v.Lookup("stored_fields"); ok {
+		stored = append([]byte(nil), s.Raw()...)
+	}
+	return source, stored, nil
+}
+
+// mgetSlots puts refused items back and filters the others.
+func mgetSlots(items []docItem) *slotted {
+	s := &slotted{key: "docs", slots: make([]slot, len(items))}
+	for i := range items {
+		switch {
+		case items[i].refused != nil:
+			s.slots[i].refused = mgetError(&items[i])
+		case !items[i].b.free():
+			s.slots[i].treat = mgetTreatment{&items[i]}
+		}
+	}
+	return s
+}
+
+// mgetTreatment filters one document of a multi-get.
+type mgetTreatment struct{ item *docItem }
+
+// Treat filters the fields of the document.
+func (t mgetTreatment) Treat(a Answer) (Answer, error) {
+	body, err := t.item.filtered(a.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	a.Body = body
+	return a, nil
+}
+
+// mgetBound reads items of which some are bound.
+func (pl *plan) mgetBound(items []docItem) Outcome {
+	d := pl.newRead(items)
+	out, done := pl.readRound(d)
+	if !done {
+		return out
+	}
+	read, rej := pl.finishRead(d)
+	switch {
+	case rej == errRetry:
+		return pl.nextRound(d)
+	case rej != nil:
+		return reject(rej)
+	}
+	var b strings.Builder
+	b.WriteString(`{"docs":[`)
+	for i, doc := range read.docs {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(doc)
+	}
+	b.WriteString(`]}`)
+	return Outcome{Kind: Local, Local: Answer{Status: 200, ContentType: jsonType, Body: []byte(b.String())}}
+}

@@ -1,0 +1,86 @@
+package gate
+
+import (
+	"guard/endpoint"
+	"guard/internal/ask"
+	"guard/internal/esjson"
+	"guard/internal/query"
+)
+
+// planMsearch forwards the searches that are allowed and puts the refused ones back
+// into their slots.
+func (pl *plan) planMsearch() Outcome {
+	urlRules := query.Rules{Filter: query.Free}
+	if pl.s.policy.Ruled(pl.who) {
+		urlRules.Filter = query.None // what shows rules or statistics is refused for the whole URL
+	}
+	params, err := query.CheckParams(query.MultiSearch, toQuery(pl.q.Params), &urlRules)
+	if err != nil {
+		return reject(refusedQuery(err))
+	}
+	treat := slotted{key: "responses", slots: make([]slot, len(pl.slots()))}
+	var lines []byte
+	for i := range pl.slots() {
+		var rej *ask.Rejection
+		if lines, rej = pl.appendSearch(lines, i, &treat.slots[i]); rej != nil {
+			treat.slots[i].refused = msearchError(rej)
+		}
+	}
+	if len(lines) == 0 {
+		return Outcome{Kind: Local, Local: treat.allRefused()}
+	}
+	if _, ok := pl.param("filter_path"); ok && treat.active() {
+		return reject(notBuilt("parameter [filter_path] of a multi-search under document or field rules"))
+	}
+	kept := endpoint.DropParam(endpoint.DropParam(endpoint.DropParam(fromQuery(params.Keep), "ignore_unavailable"), "allow_no_indices"), "expand_wildcards")
+	call := Call{
+		Method: pl.r.Method, Target: endpoint.Target([]string{"_msearch"}, kept), Repeatable: true,
+		Source: FixedBody, Body: lines, ContentType: "application/x-ndjson",
+	}
+	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call}}
+	if treat.active() {
+		out.Forward.Treat = &treat
+	}
+	return out
+}
+
+// appendSearch appends the two lines of the search in slot i, or says why not.
+func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection) {
+	j := &pl.slots()[i]
+	if j.rejection != nil {
+		return dst, j.rejection
+	}
+	f, rej := pl.forwardNames(j)
+	if rej != nil {
+		return dst, rej
+	}
+	b, rej := pl.bind(j, f.open)
+	if rej != nil {
+		return dst, rej
+	}
+	v, rej := pl.parse(pl.asked.Searches[i].Body)
+	if rej != nil {
+		return dst, rej
+	}
+	search := pl.asked.Searches[i]
+	search.Opts = f.opts
+	line := append(search.AppendHeader(nil, f.names), '\n')
+	body, err := query.AppendSearch(line, v, nil, &b.rules)
+	if err != nil {
+		return dst, refusedQuery(err)
+	}
+	s.treat = b.treatSearch(asSearch)
+	return append(append(dst, body...), '\n'), nil
+}
+
+// msearchError is how a refused search stands among the responses.
+func msearchError(r *ask.Rejection) []byte {
+	var w esjson.Writer
+	w.BeginObject()
+	w.Key("error")
+	writeError(&w, r, true)
+	w.Key("status")
+	w.Int(int64(status(r)))
+	w.EndObject()
+	return w.Bytes()
+}

@@ -1,0 +1,322 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"guard/endpoint"
+	"guard/fls"
+	"guard/internal/ask"
+	"guard/internal/esjson"
+	"guard/internal/query"
+)
+
+// planNames forwards what lists names, fields or settings of indices.
+func (pl *plan) planNames() Outcome {
+	j := pl.whole()
+	var f forwarded
+	var rej *ask.Rejection
+	switch pl.m.Route.Answer {
+	case endpoint.FoundName, endpoint.ResolvedNames:
+		f, rej = pl.forwardNames(j)
+	default:
+		f, rej = pl.concreteForwarded(j)
+	}
+	if rej != nil {
+		return reject(rej)
+	}
+	b, rej := pl.bind(j, f.open)
+	if rej != nil {
+		return reject(rej)
+	}
+	if _, ok := pl.param("filter_path"); ok && b.views != nil {
+		return reject(notBuilt("parameter [filter_path] under a field rule"))
+	}
+	switch pl.m.Route.Answer {
+	case endpoint.CatIndices:
+		return pl.planCatIndices(f, b)
+	case endpoint.FieldCaps:
+		return pl.planFieldCaps(f, b)
+	case endpoint.MappingByIndex, endpoint.IndexByName:
+		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), b.treatIndices())
+	case endpoint.AliasByIndex:
+		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), b.treatAliases())
+	default:
+		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), nil)
+	}
+}
+
+// The columns of _cat/indices that tell nothing of documents, by all their names.
+var (
+	plainColumns   = []string{"health", "h", "status", "s", "index", "i", "idx", "id", "uuid", "pri", "p", "shards.primary", "shardsPrimary", "rep", "r", "shards.replica", "shardsReplica", "creation.date", "cd", "creation.date.string", "cds"}
+	defaultColumns = "health,status,index,uuid,pri,rep"
+)
+
+// planCatIndices leaves out counts and sizes where a document rule applies: they
+// count documents that are hidden.
+func (pl *plan) planCatIndices(f forwarded, b *binding) Outcome {
+	params := pl.indexParams(pl.q.Params, f)
+	if !b.bound {
+		return pl.forward(pl.m.Target(f.names, params), nil)
+	}
+	for _, name := range []string{"h", "s"} {
+		for _, column := range pl.paramList(name) {
+			if name == "s" {
+				column, _, _ = strings.Cut(column, ":")
+			}
+			if !slices.Contains(plainColumns, column) {
+				return reject(restricted("column [%s] counts documents that a document rule may hide; want columns among %s", column, defaultColumns))
+			}
+		}
+	}
+	if len(pl.paramList("h")) == 0 {
+		params = endpoint.SetParam(params, "h", defaultColumns)
+	}
+	return pl.forward(pl.m.Target(f.names, params), nil)
+}
+
+// planFieldCaps lists fields. A filter on the indices would tell whether a document
+// is there, so it is refused under a document rule.
+func (pl *plan) planFieldCaps(f forwarded, b *binding) Outcome {
+	var body []byte
+	if len(pl.q.Body) > 0 {
+		v, rej := pl.parse(pl.q.Body)
+		if rej != nil {
+			return reject(rej)
+		}
+		if body, rej = fieldCapsBody(v, b); rej != nil {
+			return reject(rej)
+		}
+	}
+	if v, ok := pl.param("include_empty_fields"); ok && v == "false" && b.bound {
+		return reject(restricted("parameter [include_empty_fields] tells of documents that a document rule may hide"))
+	}
+	call, rej := pl.call(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)))
+	if rej != nil {
+		return reject(rej)
+	}
+	setBody(&call, body)
+	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call}}
+	if b.views != nil {
+		out.Forward.Treat = fieldCapsTreatment{b.views}
+	}
+	return out
+}
+
+func fieldCapsBody(v esjson.Value, b *binding) ([]byte, *ask.Rejection) {
+	var w esjson.Writer
+	w.BeginObject()
+	for key, m := range v.Members() {
+		switch key {
+		case "fields":
+			w.Key(key)
+			w.Value(m)
+		case "index_filter":
+			if b.bound {
+				return nil, restricted("[index_filter] tells of documents that a document rule may hide")
+			}
+			filter, err := query.AppendQuery(nil, m, &b.rules)
+			if err != nil {
+				return nil, refusedQuery(err)
+			}
+			w.Key(key)
+			w.Raw(filter)
+		default:
+			return nil, &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Reason: ask.ReasonUnknownBody, Public: fmt.Sprintf("unknown key [%s] in a field capabilities request", key)}
+		}
+	}
+	w.EndObject()
+	return w.Bytes(), nil
+}
+
+// fieldCapsTreatment leaves hidden fields out of a list of fields. A field that some
+// index of the request hides is left out: the list does not say whose it is.
+type fieldCapsTreatment struct{ views map[string]*fls.View }
+
+// Treat filters the fields.
+func (t fieldCapsTreatment) Treat(a Answer) (Answer, error) {
+	if a.Status >= 400 {
+		return cleanError(a)
+	}
+	var tape esjson.Tape
+	v, err := parseAnswer(&tape, a)
+	if err != nil {
+		return Answer{}, err
+	}
+	var w esjson.Writer
+	w.Reset(make([]byte, 0, len(a.Body)))
+	w.BeginObject()
+	for key, m := range v.Members() {
+		w.Key(key)
+		if key != "fields" {
+			w.Value(m)
+			continue
+		}
+		w.BeginObject()
+		for name, caps := range m.Members() {
+			if t.shows(name) {
+				w.Key(name)
+				w.Value(caps)
+			}
+		}
+		w.EndObject()
+	}
+	w.EndObject()
+	a.Body = w.Bytes()
+	return a, nil
+}
+
+func (t fieldCapsTreatment) shows(name string) bool {
+	for _, v := range t.views {
+		if !v.Shows(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// treatIndices returns the filter for answers that show mappings, by index.
+func (b *binding) treatIndices() Treatment {
+	if b.views == nil && !b.bound {
+		return nil
+	}
+	return indicesTreatment{b}
+}
+
+// treatAliases returns the filter for answers that show aliases, by index.
+func (b *binding) treatAliases() Treatment { return b.treatIndices() }
+
+// indicesTreatment filters {index: {aliases, mappings, settings}}.
+type indicesTreatment struct{ b *binding }
+
+// Treat filters mappings by the view of their index, and leaves out the filters of
+// aliases: they name fields and values.
+func (t indicesTreatment) Treat(a Answer) (Answer, error) {
+	if a.Status >= 400 {
+		return cleanError(a)
+	}
+	var tape esjson.Tape
+	v, err := parseAnswer(&tape, a)
+	if err != nil {
+		return Answer{}, err
+	}
+	var w esjson.Writer
+	w.Reset(make([]byte, 0, len(a.Body)))
+	w.BeginObject()
+	for index, m := range v.Members() {
+		if !t.b.indices[index] {
+			continue // it came into being after the decision
+		}
+		w.Key(index)
+		t.writeIndex(&w, t.b.views[index], m)
+	}
+	w.EndObject()
+	a.Body = w.Bytes()
+	return a, nil
+}
+
+func (t indicesTreatment) writeIndex(w *esjson.Writer, view *fls.View, index esjson.Value) {
+	w.BeginObject()
+	for key, m := range index.Members() {
+		switch {
+		case key == "mappings" && view != nil:
+			w.Key(key)
+			writeMapping(w, view, m)
+		case key == "aliases":
+			w.Key(key)
+			writeAliases(w, m)
+		default:
+			w.Key(key)
+			w.Value(m)
+		}
+	}
+	w.EndObject()
+}
+
+func writeAliases(w *esjson.Writer, aliases esjson.Value) {
+	w.BeginObject()
+	for name, details := range aliases.Members() {
+		w.Key(name)
+		w.BeginObject()
+		for key, m := range details.Members() {
+			if key != "filter" {
+				w.Key(key)
+				w.Value(m)
+			}
+		}
+		w.EndObject()
+	}
+	w.EndObject()
+}
+
+// The keys of a mapping that name no field. Templates, scripts and notes of the
+// mapping's author do, and are left out under a field rule.
+var mappingKeys = []string{"dynamic", "date_detection", "numeric_detection", "dynamic_date_formats", "_routing", "_size", "_data_stream_timestamp", "subobjects"}
+
+// writeMapping prints a mapping with the visible fields alone. Elasticsearch 7 can put
+// the name of a type around it.
+func writeMapping(w *esjson.Writer, view *fls.View, m esjson.Value) {
+	w.BeginObject()
+	for key, v := range m.Members() {
+		switch {
+		case key == "properties":
+			w.Key(key)
+			writeProperties(w, view, "", v)
+		case key == "_doc":
+			w.Key(key)
+			writeMapping(w, view, v)
+		case slices.Contains(mappingKeys, key):
+			w.Key(key)
+			w.Value(v)
+		}
+	}
+	w.EndObject()
+}
+
+// writeProperties prints the visible fields below path.
+func writeProperties(w *esjson.Writer, view *fls.View, path string, fields esjson.Value) {
+	w.BeginObject()
+	for name, field := range fields.Members() {
+		full := name
+		if path != "" {
+			full = path + "." + name
+		}
+		if view.Shows(full) {
+			w.Key(name)
+			writeField(w, view, full, field)
+		}
+	}
+	w.EndObject()
+}
+
+// writeField prints one field. Where it is copied to is said of visible fields alone.
+func writeField(w *esjson.Writer, view *fls.View, path string, field esjson.Value) {
+	w.BeginObject()
+	for key, v := range field.Members() {
+		switch key {
+		case "properties", "fields":
+			w.Key(key)
+			writeProperties(w, view, path, v)
+		case "copy_to":
+			writeCopyTo(w, view, v)
+		case "meta", "script":
+		default:
+			w.Key(key)
+			w.Value(v)
+		}
+	}
+	w.EndObject()
+}
+
+func writeCopyTo(w *esjson.Writer, view *fls.View, v esjson.Value) {
+	var list []string
+	if v.Is(esjson.String) {
+		list = append(list, v.String())
+	}
+	for _, e := range v.Elements() {
+		list = append(list, e.String())
+	}
+	list = slices.DeleteFunc(list, func(name string) bool { return !view.Shows(name) })
+	writeTexts(w, "copy_to", list)
+}

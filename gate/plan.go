@@ -1,0 +1,267 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"guard/authz"
+	"guard/endpoint"
+	"guard/internal/ask"
+	"guard/internal/names"
+)
+
+// plan is one call of Plan: the request, and what was found out about it so far.
+type plan struct {
+	s     *Snapshot
+	who   *ask.Principal
+	r     *ask.Request
+	known Known
+	m     endpoint.Match
+
+	q         endpoint.Query
+	asked     endpoint.Asked
+	decisions []judged // one for each part
+}
+
+// judged is a part with what it resolved to and what was decided.
+type judged struct {
+	part     ask.Part
+	resolved ask.Resolved
+	authz.Decision
+	// rejection is set on a refused part: of the request, or of its slot alone.
+	rejection *ask.Rejection
+	// mayAddFields tells that the write may bring fields that the mapping lacks.
+	mayAddFields bool
+}
+
+// decide resolves and decides every part. It reports whether that settles the
+// request: a part of the whole request is refused, or newer state is needed.
+func (pl *plan) decide() (Outcome, bool) {
+	pl.decisions = make([]judged, 0, len(pl.asked.Parts))
+	for _, part := range pl.asked.Parts {
+		j, err := pl.judge(part)
+		if errors.Is(err, errNeedState) {
+			return Outcome{Kind: Need, NeedState: true}, true
+		}
+		if err != nil {
+			j.rejection = asRejection(err)
+		}
+		if j.rejection != nil && part.Slot == ask.WholeRequest {
+			return reject(j.rejection), true
+		}
+		pl.decisions = append(pl.decisions, j)
+	}
+	return Outcome{}, false
+}
+
+// errNeedState says that a name is unknown and the state was not refreshed for it.
+var errNeedState = errors.New("newer state needed")
+
+// judge resolves and decides one part.
+func (pl *plan) judge(part ask.Part) (judged, error) {
+	j := judged{part: part}
+	var err error
+	if j.resolved, err = pl.s.state.Resolve(part.Exprs, part.Opts, pl.r.Now); err != nil {
+		return j, err
+	}
+	if len(j.resolved.Unknown) > 0 && !pl.known.Fresh {
+		return j, errNeedState
+	}
+	pl.ask(&j)
+	return j, nil
+}
+
+// ask decides a part that is resolved. What is asked only of a document with a new
+// field is decided apart: most documents have none.
+func (pl *plan) ask(j *judged) {
+	whole := j.part
+	j.part.Privileges = slices.DeleteFunc(slices.Clone(whole.Privileges), func(p ask.Privilege) bool { return p.When == ask.NewField })
+	j.Decision = pl.s.policy.Decide(pl.who, cluster{pl.s.state}, j.part, j.resolved, pl.r.Now)
+	if j.Effect != authz.Allow {
+		j.rejection = pl.refusal(j)
+		return
+	}
+	j.mayAddFields = len(j.part.Privileges) == len(whole.Privileges) ||
+		pl.s.policy.Decide(pl.who, cluster{pl.s.state}, whole, j.resolved, pl.r.Now).Effect == authz.Allow
+}
+
+// refusal says what was missing. The names are those that the client wrote.
+func (pl *plan) refusal(j *judged) *ask.Rejection {
+	written := make([]string, len(j.part.Exprs))
+	for i, e := range j.part.Exprs {
+		written[i] = string(e)
+	}
+	return forbidden(pl.who, j.Decision.Missing().Actions(), written)
+}
+
+// asRejection finds the Rejection in err. An error that holds none is guard's own
+// fault: the client learns nothing of it.
+func asRejection(err error) *ask.Rejection {
+	var r *ask.Rejection
+	if errors.As(err, &r) {
+		return r
+	}
+	return &ask.Rejection{Status: 500, Type: "exception", Public: "internal error", Reason: ask.ReasonInternal, Cause: err}
+}
+
+// whole returns the decision on the request itself, which every route asks first.
+func (pl *plan) whole() *judged { return &pl.decisions[0] }
+
+// slots returns the decisions on the items.
+func (pl *plan) slots() []judged { return pl.decisions[1:] }
+
+// nothing is an expression that matches no index on any engine (measured): the
+// endpoint then gives its own empty answer. An empty list would mean every index.
+var nothing = []string{".none*", "-*"}
+
+// forwarded is how the names of a part are written in the request to the cluster.
+type forwarded struct {
+	names []string
+	opts  names.Options
+	// open tells that the names are not all concrete indices: what they mean can
+	// change until they are used, so documents must be bound by _index as well.
+	open bool
+	// covered tells that this is the client's own expression.
+	covered bool
+}
+
+// forwardNames writes what was allowed of j: the client's own expression if every
+// name that it could ever match is granted alike, else the names one by one (law 3).
+func (pl *plan) forwardNames(j *judged) (forwarded, *ask.Rejection) {
+	f := forwarded{opts: j.part.Opts}
+	if n := j.resolved.NoMatch; len(n) > 0 && !j.part.Opts.AllowNoIndices {
+		return f, noSuchIndex(string(n[0]))
+	}
+	if len(j.Allowed)+len(j.Remote) == 0 {
+		if !j.part.Opts.AllowNoIndices {
+			return f, noSuchIndex(writtenText(j.part.Exprs))
+		}
+		f.names, f.opts.Expand = nothing, names.ExpandOpen
+		return f, nil
+	}
+	if pl.coversWhole(j) {
+		f.names, f.open, f.covered = exprTexts(j.part.Exprs), true, true
+		return f, nil
+	}
+	expanded := true
+	for i := range j.Allowed {
+		t := &j.Allowed[i]
+		expanded = expanded && t.Wildcard
+		f.add(t)
+	}
+	for _, e := range j.Remote {
+		f.names = append(f.names, string(e))
+	}
+	slices.Sort(f.names)
+	f.names = slices.Compact(f.names)
+	// A name that a wildcard found may be gone by now: that is no error. Closed indices
+	// are one, unless they are skipped.
+	if expanded && len(j.Remote) == 0 && f.opts.Expand&names.ExpandClosed == 0 {
+		f.opts.IgnoreUnavailable = true
+	}
+	return f, nil
+}
+
+// add writes one target: an alias by its members, so that it cannot be moved in the
+// meantime, unless it carries a filter that only its name brings.
+func (f *forwarded) add(t *ask.Target) {
+	if t.Kind == ask.Alias && !t.Filtered {
+		f.names = append(f.names, t.Members...)
+		return
+	}
+	f.open = f.open || t.Kind == ask.Alias || t.Kind == ask.DataStream
+	f.names = append(f.names, t.Name)
+}
+
+// coversWhole reports whether the part may be forwarded as the client wrote it.
+func (pl *plan) coversWhole(j *judged) bool {
+	if j.Reduced || len(j.resolved.Unknown)+len(j.resolved.Excluded)+len(j.Remote) > 0 || len(j.Groups) > 1 || !hasWildcard(j.part.Exprs) {
+		return false
+	}
+	exprs := j.part.Exprs
+	if len(exprs) == 0 {
+		exprs = []names.Expr{"*"}
+	}
+	for i, e := range exprs {
+		text := string(e)
+		switch {
+		case text == "_all":
+			text = "*"
+		case i > 0 && strings.HasPrefix(text, "-"):
+			continue // an exclusion only narrows
+		case strings.ContainsAny(text, "?<>:/") || strings.HasPrefix(text, "-"):
+			return false
+		}
+		p, err := names.ParsePattern(text)
+		if err != nil {
+			return false
+		}
+		id, ok := pl.s.policy.Covers(pl.who, j.part.Privileges, p, pl.r.Now)
+		if !ok || len(j.Groups) == 1 && id != j.Groups[0].Restriction {
+			return false
+		}
+	}
+	return true
+}
+
+// hasWildcard reports whether exprs mean more than the names they spell.
+func hasWildcard(exprs []names.Expr) bool {
+	return len(exprs) == 0 || slices.ContainsFunc(exprs, func(e names.Expr) bool {
+		return e == "_all" || strings.Contains(string(e), "*")
+	})
+}
+
+func exprTexts(exprs []names.Expr) []string {
+	if len(exprs) == 0 {
+		return []string{"*"}
+	}
+	texts := make([]string, len(exprs))
+	for i, e := range exprs {
+		texts[i] = string(e)
+	}
+	return texts
+}
+
+func writtenText(exprs []names.Expr) string {
+	if len(exprs) == 0 {
+		return "_all"
+	}
+	return strings.Join(exprTexts(exprs), ",")
+}
+
+// noSuchIndex is what the cluster says of a name that it does not have.
+func noSuchIndex(name string) *ask.Rejection {
+	return &ask.Rejection{
+		Status: 404, Type: "index_not_found_exception", Reason: ask.ReasonNotFound,
+		Public: fmt.Sprintf("no such index [%s]", name), Index: name,
+	}
+}
+
+// indexParams returns params with the index options as they are forwarded.
+func (pl *plan) indexParams(params []ask.Param, f forwarded) []ask.Param {
+	if f.opts == pl.m.Route.Opts {
+		return params // what the endpoint does by itself; a client's own words stay
+	}
+	if f.opts.IgnoreUnavailable != pl.q.Opts.IgnoreUnavailable {
+		params = endpoint.SetParam(params, "ignore_unavailable", fmt.Sprint(f.opts.IgnoreUnavailable))
+	}
+	if f.opts.Expand != pl.q.Opts.Expand {
+		params = endpoint.SetParam(params, "expand_wildcards", "open")
+	}
+	return params
+}
+
+// call makes a call of the route's own method, checked against the length of a
+// request line that the cluster takes: a list of names is never cut.
+func (pl *plan) call(target string) (Call, *ask.Rejection) {
+	const rest = len(" HTTP/1.1")
+	if len(pl.r.Method)+1+len(target)+rest > pl.s.settings.MaxUpstreamURI {
+		return Call{}, &ask.Rejection{
+			Status: 400, Type: "too_long_http_line_exception", Reason: ask.ReasonTooLarge,
+			Public: "the names behind this request do not fit into one request line of the cluster; narrow the pattern",
+		}
+	}
+	return Call{Method: pl.r.Method, Target: target, Repeatable: pl.m.Route.Repeatable}, nil
+}

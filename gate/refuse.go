@@ -1,0 +1,80 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+
+	"guard/internal/ask"
+)
+
+// maxNamedTargets bounds the names that a refusal repeats; the rest is counted.
+const maxNamedTargets = 5
+
+// reject makes an outcome of r.
+func reject(r *ask.Rejection) Outcome { return Outcome{Kind: Reject, Rejection: *r} }
+
+// rejectError makes an outcome of an error: a Rejection inside it is sent as it is,
+// anything else is guard's own fault and says nothing.
+func rejectError(err error) Outcome {
+	return reject(asRejection(err))
+}
+
+// forbidden is the refusal for missing privileges. Its text begins as that of the
+// OpenSearch Security plugin, which clients and dashboards recognise, and goes on
+// with the names that the client wrote itself; never with a name it could not see
+// (law 12).
+func forbidden(p *ask.Principal, actions, written []string) *ask.Rejection {
+	text := fmt.Sprintf("no permissions for [%s] and User [name=%s, backend_roles=[%s], requestedTenant=null]",
+		strings.Join(actions, ", "), p.Name, strings.Join(p.BackendRoles, ", "))
+	if len(written) > 0 {
+		text += " on [" + someOf(written) + "]"
+	}
+	first := ""
+	if len(actions) > 0 {
+		first = actions[0]
+	}
+	return &ask.Rejection{
+		Status: 403, Type: "security_exception", Public: text,
+		Reason: ask.ReasonNoPrivilege, Action: first, Missing: written,
+	}
+}
+
+// restricted is the refusal of what a document or field rule does not allow.
+func restricted(format string, args ...any) *ask.Rejection {
+	return &ask.Rejection{
+		Status: 403, Type: "security_exception", Reason: ask.ReasonRestricted,
+		Public: fmt.Sprintf(format, args...),
+	}
+}
+
+// notBuilt is the refusal of what guard knows and does not do yet.
+func notBuilt(what string) *ask.Rejection {
+	return &ask.Rejection{
+		Status: 403, Type: "security_exception", Reason: ask.ReasonNotBuilt,
+		Public: what + " is not supported yet for users who do not hold every privilege",
+	}
+}
+
+// badRequest is the refusal of what the cluster would not understand either.
+func badRequest(format string, args ...any) *ask.Rejection {
+	return &ask.Rejection{
+		Status: 400, Type: "illegal_argument_exception", Reason: ask.ReasonBadRequest,
+		Public: fmt.Sprintf(format, args...),
+	}
+}
+
+// staleState is the refusal while the picture of the cluster is missing or too old.
+func staleState(cause error) *ask.Rejection {
+	return &ask.Rejection{
+		Status: 503, Type: "cluster_block_exception", Reason: ask.ReasonStateStale,
+		Public: "the state of the cluster is unknown or too old to decide; try again", Cause: cause,
+	}
+}
+
+// someOf lists the first names and counts the others.
+func someOf(names []string) string {
+	if len(names) <= maxNamedTargets {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, and %d more", strings.Join(names[:maxNamedTargets], ", "), len(names)-maxNamedTargets)
+}

@@ -1,0 +1,150 @@
+package gate
+
+import (
+	"slices"
+
+	"guard/endpoint"
+	"guard/internal/ask"
+	"guard/internal/esjson"
+	"guard/internal/query"
+)
+
+// searchForm is what differs between a search and a count.
+type searchForm struct {
+	on     query.Endpoint
+	append func(dst []byte, body esjson.Value, p *query.Params, r *query.Rules) ([]byte, error)
+}
+
+var (
+	asSearch = searchForm{on: query.Search, append: query.AppendSearch}
+	asCount  = searchForm{on: query.Count, append: query.AppendCount}
+)
+
+// planSearch forwards a search that can reach nothing but what was decided.
+func (pl *plan) planSearch() Outcome { return pl.planSearching(asSearch) }
+
+// planCount is planSearch for a count.
+func (pl *plan) planCount() Outcome { return pl.planSearching(asCount) }
+
+func (pl *plan) planSearching(form searchForm) Outcome {
+	f, rej := pl.forwardNames(pl.whole())
+	if rej != nil {
+		return reject(rej)
+	}
+	b, rej := pl.bind(pl.whole(), f.open)
+	if rej != nil {
+		return reject(rej)
+	}
+	params, body, rej := pl.searchBody(form, b)
+	if rej != nil {
+		return reject(rej)
+	}
+	if rej := pl.checkFilterPath(b); rej != nil {
+		return reject(rej)
+	}
+	kept := fromQuery(params.Keep)
+	call, rej := pl.call(pl.m.Target(f.names, pl.indexParams(kept, f)))
+	if rej != nil {
+		return pl.carried(form, f, kept, body, b, rej)
+	}
+	setBody(&call, body)
+	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, Treat: b.treatSearch(form)}}
+}
+
+// searchBody parses the request's body and writes it anew under the rules of b.
+func (pl *plan) searchBody(form searchForm, b *binding) (*query.Params, []byte, *ask.Rejection) {
+	var body esjson.Value
+	if len(pl.q.Body) > 0 {
+		var rej *ask.Rejection
+		if body, rej = pl.parse(pl.q.Body); rej != nil {
+			return nil, nil, rej
+		}
+	}
+	params, err := query.CheckParams(form.on, toQuery(pl.q.Params), &b.rules)
+	if err != nil {
+		return nil, nil, refusedQuery(err)
+	}
+	out, err := form.append(nil, body, params, &b.rules)
+	if err != nil {
+		return nil, nil, refusedQuery(err)
+	}
+	return params, out, nil
+}
+
+// parse reads a JSON body strictly.
+func (pl *plan) parse(body []byte) (esjson.Value, *ask.Rejection) {
+	lim := esjson.RequestLimits()
+	lim.MaxDepth = pl.s.settings.MaxDepth
+	v, err := esjson.Parse(new(esjson.Tape), body, lim)
+	if err != nil {
+		return v, &ask.Rejection{Status: 400, Type: "parse_exception", Public: err.Error(), Reason: ask.ReasonBadRequest}
+	}
+	return v, nil
+}
+
+func setBody(c *Call, body []byte) {
+	if len(body) > 0 {
+		c.Source, c.Body, c.ContentType = FixedBody, body, "application/json"
+	}
+}
+
+// checkFilterPath refuses filter_path where the answer has to be filtered hit by hit
+// and the hits could no longer say where they come from.
+func (pl *plan) checkFilterPath(b *binding) *ask.Rejection {
+	if _, ok := pl.param("filter_path"); !ok || b.views == nil || b.single() != nil {
+		return nil
+	}
+	return notBuilt("parameter [filter_path] over indices with different field rules")
+}
+
+// The parameters of a search that a multi-search takes as well: in its header line,
+// or in its URL.
+var (
+	headerParams = []string{"preference", "routing", "search_type", "allow_partial_search_results", "request_cache"}
+	carrierURL   = []string{"rest_total_hits_as_int", "typed_keys", "pre_filter_shard_size", "max_concurrent_shard_requests", "pretty", "human"}
+)
+
+// carried sends a search whose names do not fit into a request line as the only item
+// of a multi-search, whose header has no limit (measured). What cannot travel that
+// way is refused with tooLong.
+func (pl *plan) carried(form searchForm, f forwarded, params []ask.Param, body []byte, b *binding, tooLong *ask.Rejection) Outcome {
+	if form.on != query.Search {
+		return reject(tooLong)
+	}
+	var inURL []ask.Param
+	var w esjson.Writer
+	w.BeginObject()
+	w.Key("index")
+	w.BeginArray()
+	for _, n := range f.names {
+		w.Text(n)
+	}
+	w.EndArray()
+	w.Key("ignore_unavailable")
+	w.Bool(f.opts.IgnoreUnavailable)
+	w.Key("allow_no_indices")
+	w.Bool(f.opts.AllowNoIndices)
+	for _, p := range params {
+		switch {
+		case pl.m.Kind(p.Name) == endpoint.IndexOption:
+			// stands in the header already; the names need no expansion
+		case slices.Contains(headerParams, p.Name):
+			w.Key(p.Name)
+			w.Text(p.Value)
+		case slices.Contains(carrierURL, p.Name):
+			inURL = append(inURL, p)
+		default:
+			return reject(tooLong)
+		}
+	}
+	w.EndObject()
+	if len(body) == 0 {
+		body = []byte("{}")
+	}
+	lines := append(append(append(w.Bytes(), '\n'), body...), '\n')
+	call := Call{
+		Method: "POST", Target: endpoint.Target([]string{"_msearch"}, inURL), Repeatable: true,
+		Source: FixedBody, Body: lines, ContentType: "application/x-ndjson",
+	}
+	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, Treat: unwrap{inner: b.treatSearch(form)}}}
+}

@@ -1,0 +1,252 @@
+package gate
+
+import (
+	"fmt"
+
+	"guard/internal/ask"
+	"guard/internal/esjson"
+)
+
+// slot is one item of an answer that has several.
+type slot struct {
+	// refused is what stands in the slot of an item that was not forwarded.
+	refused []byte
+	// treat is applied to the answer of one that was; nil passes it on.
+	treat Treatment
+}
+
+// slotted puts an answer with several items together again: what was refused comes
+// back at its position, what was forwarded is treated item by item.
+type slotted struct {
+	key   string // of the list in the answer: "responses", "docs", "items"
+	slots []slot
+	// errors, if set, is told that an item of a bulk was refused: its answer says
+	// whether any was.
+	errors bool
+}
+
+var _ Treatment = (*slotted)(nil)
+
+// active reports whether anything has to be done.
+func (s *slotted) active() bool {
+	for i := range s.slots {
+		if s.slots[i].refused != nil || s.slots[i].treat != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// allRefused is the answer when nothing was forwarded.
+func (s *slotted) allRefused() Answer {
+	var w esjson.Writer
+	w.BeginObject()
+	if s.key != "docs" {
+		w.Key("took")
+		w.Int(0)
+	}
+	if s.errors {
+		w.Key("errors")
+		w.Bool(true)
+	}
+	w.Key(s.key)
+	w.BeginArray()
+	for i := range s.slots {
+		w.Raw(s.slots[i].refused)
+	}
+	w.EndArray()
+	w.EndObject()
+	return Answer{Status: 200, ContentType: jsonType, Body: w.Bytes()}
+}
+
+const jsonType = "application/json; charset=UTF-8"
+
+// Treat rebuilds the list. An answer with another number of items than were
+// forwarded is not understood.
+func (s *slotted) Treat(a Answer) (Answer, error) {
+	if a.Status >= 400 {
+		return cleanError(a)
+	}
+	var tape esjson.Tape
+	v, err := parseAnswer(&tape, a)
+	if err != nil {
+		return Answer{}, err
+	}
+	var w esjson.Writer
+	w.Reset(make([]byte, 0, len(a.Body)+512))
+	w.BeginObject()
+	found := false
+	for key, m := range v.Members() {
+		w.Key(key)
+		switch {
+		case key == s.key:
+			found = true
+			if err := s.writeList(&w, m); err != nil {
+				return Answer{}, err
+			}
+		case key == "errors" && s.errors:
+			before, err := m.Bool()
+			if err != nil {
+				return Answer{}, err
+			}
+			w.Bool(before || s.anyRefused())
+		default:
+			w.Value(m)
+		}
+	}
+	if !found {
+		return Answer{}, fmt.Errorf("cannot read the cluster's answer: it has no %q", s.key)
+	}
+	w.EndObject()
+	a.Body = w.Bytes()
+	return a, nil
+}
+
+func (s *slotted) anyRefused() bool {
+	for i := range s.slots {
+		if s.slots[i].refused != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *slotted) writeList(w *esjson.Writer, list esjson.Value) error {
+	var items []esjson.Value
+	for _, e := range list.Elements() {
+		items = append(items, e)
+	}
+	w.BeginArray()
+	next := 0
+	for i := range s.slots {
+		if s.slots[i].refused != nil {
+			w.Raw(s.slots[i].refused)
+			continue
+		}
+		if next == len(items) {
+			return fmt.Errorf("cannot read the cluster's answer: it has only %d items", len(items))
+		}
+		if err := s.writeItem(w, i, items[next]); err != nil {
+			return err
+		}
+		next++
+	}
+	w.EndArray()
+	if next != len(items) {
+		return fmt.Errorf("cannot read the cluster's answer: it has %d items; want %d", len(items), next)
+	}
+	return nil
+}
+
+func (s *slotted) writeItem(w *esjson.Writer, i int, item esjson.Value) error {
+	if s.slots[i].treat == nil {
+		w.Value(item)
+		return nil
+	}
+	one := Answer{Status: 200, Body: item.Raw()}
+	if code, ok := item.Lookup("status"); ok {
+		n, err := code.Int()
+		if err != nil {
+			return err
+		}
+		one.Status = int(n)
+	}
+	out, err := s.slots[i].treat.Treat(one)
+	if err != nil {
+		return err
+	}
+	w.Raw(out.Body)
+	return nil
+}
+
+// unwrap takes the only answer out of a multi-search that carried one search.
+type unwrap struct{ inner Treatment }
+
+// Treat gives the inner answer, with its own status.
+func (u unwrap) Treat(a Answer) (Answer, error) {
+	if a.Status >= 400 {
+		return cleanError(a)
+	}
+	var tape esjson.Tape
+	v, err := parseAnswer(&tape, a)
+	if err != nil {
+		return Answer{}, err
+	}
+	list, _ := v.Lookup("responses")
+	if list.Len() != 1 {
+		return Answer{}, fmt.Errorf("cannot read the cluster's answer: %d responses; want 1", list.Len())
+	}
+	for _, item := range list.Elements() {
+		inner, code, err := withoutStatus(item)
+		if err != nil {
+			return Answer{}, err
+		}
+		a.Body, a.Status = inner, code
+	}
+	if u.inner == nil {
+		return a, nil
+	}
+	return u.inner.Treat(a)
+}
+
+// withoutStatus returns a response as a search of its own answers: an error keeps
+// its status, an answer has none.
+func withoutStatus(item esjson.Value) (body []byte, code int, err error) {
+	code = 200
+	var w esjson.Writer
+	w.BeginObject()
+	_, failed := item.Lookup("error")
+	for key, m := range item.Members() {
+		if key == "status" {
+			n, err := m.Int()
+			if err != nil {
+				return nil, 0, err
+			}
+			code = int(n)
+			if !failed {
+				continue
+			}
+		}
+		w.Key(key)
+		w.Value(m)
+	}
+	w.EndObject()
+	return w.Bytes(), code, nil
+}
+
+// writeError writes the error object of a refusal, with root_cause where the place
+// has one.
+func writeError(w *esjson.Writer, r *ask.Rejection, rootCause bool) {
+	w.BeginObject()
+	if rootCause {
+		w.Key("root_cause")
+		w.BeginArray()
+		writeError(w, r, false)
+		w.EndArray()
+	}
+	w.Key("type")
+	w.Text(errorType(r))
+	w.Key("reason")
+	w.Text(r.Public)
+	if r.Index != "" {
+		for _, m := range [][2]string{{"index", r.Index}, {"resource.id", r.Index}, {"resource.type", "index_or_alias"}, {"index_uuid", "_na_"}} {
+			w.Key(m[0])
+			w.Text(m[1])
+		}
+	}
+	w.EndObject()
+}
+
+func errorType(r *ask.Rejection) string {
+	if r.Type == "" {
+		return "security_exception"
+	}
+	return r.Type
+}
+
+func status(r *ask.Rejection) int {
+	if r.Status == 0 {
+		return 403
+	}
+	return r.Status
+}

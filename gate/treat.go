@@ -1,0 +1,101 @@
+package gate
+
+import (
+	"bytes"
+
+	"guard/fls"
+	"guard/internal/query"
+)
+
+// treatSearch returns how the answer of a search under b is treated; nil if nothing
+// binds it.
+func (b *binding) treatSearch(form searchForm) Treatment {
+	switch {
+	case b.free():
+		return nil
+	case form.on == query.Count:
+		return countTreatment{filter: b.rules.Filter}
+	default:
+		return searchTreatment{answer: b.answer(), filter: b.rules.Filter}
+	}
+}
+
+// answer returns the filter for answers that carry documents: each by its index.
+func (b *binding) answer() *fls.Answer {
+	return &fls.Answer{Visible: b.visible, Default: b.single()}
+}
+
+// everything is shared: it keeps no state.
+var everything = fls.ShowEverything()
+
+// visible returns what may be shown of an index; nil if the request was not allowed
+// to reach it.
+func (b *binding) visible(index []byte) *fls.Projection {
+	if v := b.views[string(index)]; v != nil {
+		return v.Projection()
+	}
+	if b.views == nil && b.indices[string(index)] {
+		return everything
+	}
+	return nil
+}
+
+// single returns the projection that all indices share, or nil.
+func (b *binding) single() *fls.Projection {
+	if b.views == nil {
+		if len(b.indices) > 0 {
+			return everything
+		}
+		return nil
+	}
+	var one *fls.View
+	for _, v := range b.views {
+		if one != nil && v != one {
+			return nil
+		}
+		one = v
+	}
+	if one == nil {
+		return nil
+	}
+	return one.Projection()
+}
+
+// searchTreatment filters a search answer hit by hit.
+type searchTreatment struct {
+	answer *fls.Answer
+	filter query.Filter
+}
+
+// Treat filters the hits; an error of the cluster keeps what the user may know of it.
+func (t searchTreatment) Treat(a Answer) (Answer, error) {
+	if a.Status >= 400 {
+		return cleanErrorUnder(a, t.filter)
+	}
+	body, err := t.answer.AppendSearch(make([]byte, 0, len(a.Body)), a.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	a.Body = body
+	return cleanFailures(a, t.filter)
+}
+
+// countTreatment passes a count on, without what failures tell of the filter.
+type countTreatment struct{ filter query.Filter }
+
+// Treat cleans errors and failures of shards.
+func (t countTreatment) Treat(a Answer) (Answer, error) {
+	if a.Status >= 400 {
+		return cleanErrorUnder(a, t.filter)
+	}
+	return cleanFailures(a, t.filter)
+}
+
+// cleanFailures rewrites an answer that lists failures of shards, which can print
+// the query that failed, an added filter among it.
+func cleanFailures(a Answer, filter query.Filter) (Answer, error) {
+	if !bytes.Contains(a.Body, []byte(`"failures"`)) {
+		return a, nil
+	}
+	return cleanReasons(a, filter)
+}

@@ -1,0 +1,182 @@
+package gate
+
+import (
+	"strings"
+
+	"guard/authz"
+	"guard/internal/ask"
+	"guard/internal/esjson"
+	"guard/internal/mapping"
+)
+
+// planWrite forwards the write of one document. Under a document rule only a new one
+// may be made: what an id holds already could be hidden.
+func (pl *plan) planWrite() Outcome {
+	j := pl.whole()
+	if rej := pl.mayWrite(j, pl.q.Creates, pl.m.Route.ID == "update"); rej != nil {
+		return reject(rej)
+	}
+	doc, rej := pl.document(j)
+	if rej != nil {
+		return reject(rej)
+	}
+	call, rej := pl.call(pl.m.Target([]string{writeName(j)}, pl.q.Params))
+	if rej != nil {
+		return reject(rej)
+	}
+	setBody(&call, pl.q.Body)
+	// Only a new field or index changes the state.
+	changes := j.Allowed[0].Kind == ask.Missing || doc.newField
+	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, ChangesState: changes}}
+}
+
+// writeName is where a document is written: an alias keeps its name, because the
+// cluster knows which of its indices takes it.
+func writeName(j *judged) string { return j.Allowed[0].Name }
+
+// mayWrite says why a write is refused under the restrictions of its index.
+func (pl *plan) mayWrite(j *judged, creates, update bool) *ask.Rejection {
+	if len(j.Allowed) != 1 {
+		return noSuchIndex(writtenText(j.part.Exprs))
+	}
+	for _, g := range j.Groups {
+		r := g.Rules
+		switch {
+		case len(r.Masks) > 0:
+			return notBuilt("a write to an index with masked fields")
+		case (r.None || len(r.DLS) > 0) && !creates:
+			return restricted("under a document rule only new documents may be written: use op_type=create")
+		case update && (r.None || len(r.DLS)+len(r.FLS) > 0):
+			return restricted("update is refused under a document or field rule")
+		}
+	}
+	return nil
+}
+
+// documentFacts is what has to be known of a document before it is sent.
+type documentFacts struct{ newField bool }
+
+// document parses the body of a write and checks what only its content tells.
+func (pl *plan) document(j *judged) (documentFacts, *ask.Rejection) {
+	if len(pl.q.Body) == 0 {
+		return documentFacts{}, nil
+	}
+	v, rej := pl.parse(pl.q.Body)
+	if rej != nil {
+		return documentFacts{}, rej
+	}
+	if !v.Is(esjson.Object) {
+		return documentFacts{}, badRequest("cannot use %s as a document; want an object", v.Kind())
+	}
+	if pl.m.Route.ID != "update" {
+		facts := documentFacts{newField: pl.addsField(j, v)}
+		if facts.newField && !j.mayAddFields {
+			return facts, pl.newFieldRefusal(j)
+		}
+		return facts, nil
+	}
+	if pl.returnsDocument(v) && !pl.may(j, "indices:data/read/get") {
+		return documentFacts{}, forbidden(pl.who, []string{"indices:data/read/get"}, exprTexts(j.part.Exprs))
+	}
+	facts := documentFacts{newField: true}
+	if j.mayAddFields {
+		return facts, nil
+	}
+	return facts, pl.checkUpdate(j, v)
+}
+
+func (pl *plan) newFieldRefusal(j *judged) *ask.Rejection {
+	return forbidden(pl.who, []string{mappingPut}, exprTexts(j.part.Exprs))
+}
+
+const mappingPut = "indices:admin/mapping/put"
+
+// checkUpdate refuses an update that could add a field by someone who may not.
+func (pl *plan) checkUpdate(j *judged, v esjson.Value) *ask.Rejection {
+	for key, m := range v.Members() {
+		switch key {
+		case "script":
+			return pl.newFieldRefusal(j)
+		case "doc", "upsert":
+			if pl.addsField(j, m) {
+				return pl.newFieldRefusal(j)
+			}
+		}
+	}
+	return nil
+}
+
+// returnsDocument reports whether an update asks for the document.
+func (pl *plan) returnsDocument(v esjson.Value) bool {
+	for _, p := range pl.q.Params {
+		if strings.HasPrefix(p.Name, "_source") && p.Value != "false" {
+			return true
+		}
+	}
+	s, ok := v.Lookup("_source")
+	if !ok {
+		return false
+	}
+	on, err := s.Bool()
+	return err != nil || on
+}
+
+// may reports whether the principal holds action on all names of j.
+func (pl *plan) may(j *judged, action string) bool {
+	part := j.part
+	part.Privileges = []ask.Privilege{{Action: action}}
+	d := pl.s.policy.Decide(pl.who, cluster{pl.s.state}, part, j.resolved, pl.r.Now)
+	return d.Effect == authz.Allow && !d.Reduced
+}
+
+// addsField reports whether doc holds a field that an index of j lacks.
+func (pl *plan) addsField(j *judged, doc esjson.Value) bool {
+	if j.Allowed[0].Kind == ask.Missing {
+		return doc.Len() > 0
+	}
+	for _, index := range j.Allowed[0].Members {
+		m, err := pl.s.mappingOf(index)
+		if err != nil || m == nil || addsField(m, "", doc) {
+			return true
+		}
+	}
+	return false
+}
+
+// addsField reports whether doc, which stands at path, holds a field that m lacks and
+// would take in. A mapping that ignores or refuses unknown fields takes none at its
+// top; objects below may have a setting of their own.
+func addsField(m *mapping.Mapping, path string, doc esjson.Value) bool {
+	closed := path == "" && (m.Dynamic() == "false" || m.Dynamic() == "strict")
+	for key, v := range doc.Members() {
+		if v.Is(esjson.Null) {
+			continue // nothing is made of it
+		}
+		name := key
+		if path != "" {
+			name = path + "." + key
+		}
+		f, ok := m.Lookup(name)
+		switch {
+		case !ok && (closed || v.Is(esjson.Array) && v.Len() == 0):
+		case !ok:
+			return true
+		case f.Opaque:
+		case addsBelow(m, name, v):
+			return true
+		}
+	}
+	return false
+}
+
+func addsBelow(m *mapping.Mapping, name string, v esjson.Value) bool {
+	if v.Is(esjson.Object) {
+		return addsField(m, name, v)
+	}
+	for _, e := range v.Elements() {
+		if addsBelow(m, name, e) {
+			return true
+		}
+	}
+	return false
+}
