@@ -185,6 +185,32 @@ func TestWarnings(t *testing.T) {
 	)
 }
 
+// TestDomains holds the order in which domains are asked, and who is left out.
+func TestDomains(t *testing.T) {
+	on := func(order int) AuthcDomain { return AuthcDomain{HTTPEnabled: true, Order: order} }
+	d := Dynamic{Authc: map[string]AuthcDomain{"c": on(2), "a": on(10), "off": {Order: 1}, "b": on(-1), "aa": on(10)}}
+	var names []string
+	for _, domain := range d.Domains() {
+		names = append(names, domain.Name)
+	}
+	if diff := cmp.Diff([]string{"b", "c", "a", "aa"}, names); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}
+
+func TestIsService(t *testing.T) {
+	f := func(u User, want bool) {
+		t.Helper()
+		if u.IsService() != want {
+			t.Errorf("%+v is a service account: %v; want %v", u, u.IsService(), want)
+		}
+	}
+	f(User{}, false)
+	f(User{Service: true}, false) // the key does not count, the attribute does
+	f(User{Attributes: map[string]string{"service": "false"}}, false)
+	f(User{Attributes: map[string]string{"service": "true"}}, true)
+}
+
 // TestBuiltIn holds that what is built in has no loose ends, and wins.
 func TestBuiltIn(t *testing.T) {
 	groups := builtInActionGroups()

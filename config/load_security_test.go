@@ -203,6 +203,19 @@ func TestRefusedYAML(t *testing.T) {
 	f(meta+"\"${env.ROLE}\": {}\n", `roles.yml:2: "${env.ROLE}": environment variable in key "${env.ROLE}"; want a plain key; only values are substituted`)
 }
 
+// TestBounds holds that a file is measured before it costs.
+func TestBounds(t *testing.T) {
+	deep := func(levels int) string {
+		return "_meta: {type: roles, config_version: 2}\nr: " + strings.Repeat("[", levels) + strings.Repeat("]", levels) + "\n"
+	}
+	refused(t, "roles.yml", deep(maxNesting), "roles.yml:2: nested too deeply; want at most 64 levels")
+	refused(t, "roles.yml", deep(5000), "roles.yml:2: nested too deeply; want at most 64 levels")
+	refused(t, "roles.yml", deep(maxNesting-2), "roles.yml:2: r: a list; want a map of keys")
+	refused(t, "roles.yml", strings.Repeat("#", maxFileSize+1), "roles.yml:1: file has 67108865 bytes; want at most 67108864")
+	long := strings.Repeat("x", 1000)
+	refused(t, "roles.yml", "_meta: {type: roles, config_version: 2}\nr: "+long+"\n", `roles.yml:2: r: "`+long[:60]+`…"; want a map of keys`)
+}
+
 func TestRefusedTypes(t *testing.T) {
 	const meta = "_meta: {type: roles, config_version: 2}\n"
 	f := func(text string, want ...string) {
