@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"guard/internal/ask"
@@ -207,6 +208,9 @@ func isNDJSON(contentType string) bool {
 // isMedia reports whether a content type is one of media with no parameter that
 // could give the bytes another meaning.
 func isMedia(contentType string, media ...string) bool {
+	if slices.Contains(media, contentType) {
+		return true // fast path: what most clients send
+	}
 	kind, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		return false
@@ -218,12 +222,7 @@ func isMedia(contentType string, media ...string) bool {
 			return false
 		}
 	}
-	for _, m := range media {
-		if kind == m {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(media, kind)
 }
 
 func (m Match) notBuilt(verb string) error {

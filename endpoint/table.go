@@ -43,53 +43,218 @@ func Catalogue() []Route {
 }
 
 var clusterRows = []Route{
-	{ID: "info", Methods: "GET", Paths: []string{"/"}, Privileges: asked(cluster("cluster:monitor/main")), Targets: NoTargets, Body: NoBody, Params: common, Answer: Pass, Repeatable: true},
-	{ID: "ping", Methods: "HEAD", Paths: []string{"/"}, Privileges: asked(cluster("cluster:monitor/main")), Targets: NoTargets, Body: NoBody, Params: common, Answer: Pass, Repeatable: true},
-	{ID: "cluster.health", Methods: "GET", Paths: []string{"/_cluster/health", "/_cluster/health/{index}"}, Privileges: asked(cluster("cluster:monitor/health")), Targets: PathIndex, Opts: lenientExpandHidden, Body: NoBody, Params: healthParams, Answer: Health, Repeatable: true},
-	{ID: "cat.indices", Methods: "GET", Paths: []string{"/_cat/indices", "/_cat/indices/{index}"}, Privileges: asked(index("indices:monitor/settings/get"), index("indices:monitor/stats"), cluster("cluster:monitor/state"), cluster("cluster:monitor/health")), Targets: PathIndex, Opts: strictExpand, Body: NoBody, Params: catIndicesParams, Answer: CatIndices, Repeatable: true},
+	{
+		ID: "info", Methods: "GET", Paths: []string{"/"},
+		Privileges: asked(cluster("cluster:monitor/main")),
+		Targets:    NoTargets,
+		Body:       NoBody, Params: common, Answer: Pass, Repeatable: true,
+	},
+	{
+		ID: "ping", Methods: "HEAD", Paths: []string{"/"},
+		Privileges: asked(cluster("cluster:monitor/main")),
+		Targets:    NoTargets,
+		Body:       NoBody, Params: common, Answer: Pass, Repeatable: true,
+	},
+	{
+		ID: "cluster.health", Methods: "GET", Paths: []string{"/_cluster/health", "/_cluster/health/{index}"},
+		Privileges: asked(cluster("cluster:monitor/health")),
+		Targets:    PathIndex, Opts: lenientExpandHidden,
+		Body: NoBody, Params: healthParams, Answer: Health, Repeatable: true,
+	},
+	{
+		ID: "cat.indices", Methods: "GET", Paths: []string{"/_cat/indices", "/_cat/indices/{index}"},
+		Privileges: asked(index("indices:monitor/settings/get"), index("indices:monitor/stats"), cluster("cluster:monitor/state"), cluster("cluster:monitor/health")),
+		Targets:    PathIndex, Opts: strictExpand,
+		Body: NoBody, Params: catIndicesParams, Answer: CatIndices, Repeatable: true,
+	},
 }
 
 var searchRows = []Route{
-	{ID: "search", Methods: "GET,POST", Paths: []string{"/_search", "/{index}/_search"}, Privileges: asked(index("indices:data/read/search")), Targets: PathIndex, Opts: strictExpandOpen, Body: SearchBody, Params: searchParams, Answer: Hits, Repeatable: true},
-	{ID: "count", Methods: "GET,POST", Paths: []string{"/_count", "/{index}/_count"}, Privileges: asked(index("indices:data/read/search")), Targets: PathIndex, Opts: strictExpandOpen, Body: CountBody, Params: countParams, Answer: Count, Repeatable: true},
-	{ID: "msearch", Methods: "GET,POST", Paths: []string{"/_msearch", "/{index}/_msearch"}, Privileges: asked(cluster("indices:data/read/msearch")), Items: asked(index("indices:data/read/search")), Targets: MsearchHeaders, Opts: strictExpandOpen, Body: NDJSONMsearch, Params: msearchParams, Answer: Responses, Repeatable: true},
-	{ID: "field_caps", Methods: "GET,POST", Paths: []string{"/_field_caps", "/{index}/_field_caps"}, Privileges: asked(index("indices:data/read/field_caps")), Targets: PathIndex, Opts: strictExpandOpen, Body: FieldCapsBody, Params: fieldCapsParams, Answer: FieldCaps, Repeatable: true},
+	{
+		ID: "search", Methods: "GET,POST", Paths: []string{"/_search", "/{index}/_search"},
+		Privileges: asked(index("indices:data/read/search")),
+		Targets:    PathIndex, Opts: strictExpandOpen,
+		Body: SearchBody, Params: searchParams, Answer: Hits, Repeatable: true,
+	},
+	{
+		ID: "count", Methods: "GET,POST", Paths: []string{"/_count", "/{index}/_count"},
+		Privileges: asked(index("indices:data/read/search")),
+		Targets:    PathIndex, Opts: strictExpandOpen,
+		Body: CountBody, Params: countParams, Answer: Count, Repeatable: true,
+	},
+	{
+		ID: "msearch", Methods: "GET,POST", Paths: []string{"/_msearch", "/{index}/_msearch"},
+		Privileges: asked(cluster("indices:data/read/msearch")), Items: asked(index("indices:data/read/search")),
+		Targets: MsearchHeaders, Opts: strictExpandOpen,
+		Body: NDJSONMsearch, Params: msearchParams, Answer: Responses, Repeatable: true,
+	},
+	{
+		ID: "field_caps", Methods: "GET,POST", Paths: []string{"/_field_caps", "/{index}/_field_caps"},
+		Privileges: asked(index("indices:data/read/field_caps")),
+		Targets:    PathIndex, Opts: strictExpandOpen,
+		Body: FieldCapsBody, Params: fieldCapsParams, Answer: FieldCaps, Repeatable: true,
+	},
 }
 
 var documentRows = []Route{
-	{ID: "get", Methods: "GET", Paths: []string{"/{index}/_doc/{id}"}, Privileges: asked(index("indices:data/read/get")), Targets: PathIndex, Opts: noExpansion, Single: true, Fixed: true, Body: NoBody, Params: getParams, Answer: Doc, Repeatable: true},
-	{ID: "exists", Methods: "HEAD", Paths: []string{"/{index}/_doc/{id}"}, Privileges: asked(index("indices:data/read/get")), Targets: PathIndex, Opts: noExpansion, Single: true, Fixed: true, Body: NoBody, Params: getParams, Answer: Exists, Repeatable: true},
-	{ID: "get_source", Methods: "GET", Paths: []string{"/{index}/_source/{id}"}, Privileges: asked(index("indices:data/read/get")), Targets: PathIndex, Opts: noExpansion, Single: true, Fixed: true, Body: NoBody, Params: getParams, Answer: Source, Repeatable: true},
-	{ID: "exists_source", Methods: "HEAD", Paths: []string{"/{index}/_source/{id}"}, Privileges: asked(index("indices:data/read/get")), Targets: PathIndex, Opts: noExpansion, Single: true, Fixed: true, Body: NoBody, Params: getParams, Answer: Exists, Repeatable: true},
-	{ID: "index", Methods: "PUT,POST", Paths: []string{"/{index}/_doc/{id}"}, Privileges: writes("indices:data/write/index"), Targets: PathIndex, Opts: noExpansion, Single: true, Fixed: true, Body: Document, Params: indexParams, Answer: Written, Writes: true, ChangesState: true},
-	{ID: "index_new", Methods: "POST", Paths: []string{"/{index}/_doc"}, Privileges: writes("indices:data/write/index"), Targets: PathIndex, Opts: noExpansion, Single: true, Fixed: true, Body: Document, Params: indexParams, Answer: Written, Writes: true, ChangesState: true},
-	{ID: "create", Methods: "PUT,POST", Paths: []string{"/{index}/_create/{id}"}, Privileges: writes("indices:data/write/index"), Targets: PathIndex, Opts: noExpansion, Single: true, Fixed: true, Body: Document, Params: createParams, Answer: Written, Writes: true, ChangesState: true},
-	{ID: "update", Methods: "POST", Paths: []string{"/{index}/_update/{id}"}, Privileges: writes("indices:data/write/update"), Targets: PathIndex, Opts: noExpansion, Single: true, Fixed: true, Body: UpdateBody, Params: updateParams, Answer: Written, Writes: true, ChangesState: true},
-	{ID: "delete", Methods: "DELETE", Paths: []string{"/{index}/_doc/{id}"}, Privileges: writes("indices:data/write/delete")[:3], Targets: PathIndex, Opts: noExpansion, Single: true, Fixed: true, Body: NoBody, Params: writeParams, Answer: Written, Writes: true},
+	{
+		ID: "get", Methods: "GET", Paths: []string{"/{index}/_doc/{id}"},
+		Privileges: asked(index("indices:data/read/get")),
+		Targets:    PathIndex, Opts: noExpansion, Single: true, Fixed: true,
+		Body: NoBody, Params: getParams, Answer: Doc, Repeatable: true,
+	},
+	{
+		ID: "exists", Methods: "HEAD", Paths: []string{"/{index}/_doc/{id}"},
+		Privileges: asked(index("indices:data/read/get")),
+		Targets:    PathIndex, Opts: noExpansion, Single: true, Fixed: true,
+		Body: NoBody, Params: getParams, Answer: Exists, Repeatable: true,
+	},
+	{
+		ID: "get_source", Methods: "GET", Paths: []string{"/{index}/_source/{id}"},
+		Privileges: asked(index("indices:data/read/get")),
+		Targets:    PathIndex, Opts: noExpansion, Single: true, Fixed: true,
+		Body: NoBody, Params: getParams, Answer: Source, Repeatable: true,
+	},
+	{
+		ID: "exists_source", Methods: "HEAD", Paths: []string{"/{index}/_source/{id}"},
+		Privileges: asked(index("indices:data/read/get")),
+		Targets:    PathIndex, Opts: noExpansion, Single: true, Fixed: true,
+		Body: NoBody, Params: getParams, Answer: Exists, Repeatable: true,
+	},
+	{
+		ID: "index", Methods: "PUT,POST", Paths: []string{"/{index}/_doc/{id}"},
+		Privileges: writes("indices:data/write/index"),
+		Targets:    PathIndex, Opts: noExpansion, Single: true, Fixed: true,
+		Body: Document, Params: indexParams, Answer: Written, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "index_new", Methods: "POST", Paths: []string{"/{index}/_doc"},
+		Privileges: writes("indices:data/write/index"),
+		Targets:    PathIndex, Opts: noExpansion, Single: true, Fixed: true,
+		Body: Document, Params: indexParams, Answer: Written, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "create", Methods: "PUT,POST", Paths: []string{"/{index}/_create/{id}"},
+		Privileges: writes("indices:data/write/index"),
+		Targets:    PathIndex, Opts: noExpansion, Single: true, Fixed: true,
+		Body: Document, Params: createParams, Answer: Written, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "update", Methods: "POST", Paths: []string{"/{index}/_update/{id}"},
+		Privileges: writes("indices:data/write/update"),
+		Targets:    PathIndex, Opts: noExpansion, Single: true, Fixed: true,
+		Body: UpdateBody, Params: updateParams, Answer: Written, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "delete", Methods: "DELETE", Paths: []string{"/{index}/_doc/{id}"},
+		Privileges: writes("indices:data/write/delete")[:3],
+		Targets:    PathIndex, Opts: noExpansion, Single: true, Fixed: true,
+		Body: NoBody, Params: writeParams, Answer: Written, Writes: true,
+	},
 }
 
 var bodyRows = []Route{
-	{ID: "mget", Methods: "GET,POST", Paths: []string{"/_mget", "/{index}/_mget"}, Privileges: asked(cluster("indices:data/read/mget")), Items: asked(index("indices:data/read/mget[shard]")), Targets: MgetDocs, Opts: noExpansion, Body: MgetBody, Params: mgetParams, Answer: MgetDocsAnswer, Repeatable: true},
+	{
+		ID: "mget", Methods: "GET,POST", Paths: []string{"/_mget", "/{index}/_mget"},
+		Privileges: asked(cluster("indices:data/read/mget")), Items: asked(index("indices:data/read/mget[shard]")),
+		Targets: MgetDocs, Opts: noExpansion,
+		Body: MgetBody, Params: mgetParams, Answer: MgetDocsAnswer, Repeatable: true,
+	},
 	// What each item asks stands in bulk.go: it depends on the line.
-	{ID: "bulk", Methods: "PUT,POST", Paths: []string{"/_bulk", "/{index}/_bulk"}, Privileges: asked(cluster("indices:data/write/bulk")), Targets: BulkLines, Opts: noExpansion, Body: NDJSONBulk, Params: bulkParams, Answer: BulkItems, Writes: true, ChangesState: true},
+	{
+		ID: "bulk", Methods: "PUT,POST", Paths: []string{"/_bulk", "/{index}/_bulk"},
+		Privileges: asked(cluster("indices:data/write/bulk")),
+		Targets:    BulkLines, Opts: noExpansion,
+		Body: NDJSONBulk, Params: bulkParams, Answer: BulkItems, Writes: true, ChangesState: true,
+	},
 }
 
 var indexRows = []Route{
-	{ID: "indices.create", Methods: "PUT", Paths: []string{"/{index}"}, Privileges: asked(index("indices:admin/create")), Targets: CreateIndexBody, Opts: noExpansion, Single: true, Fixed: true, Body: CreateBody, Params: createIndexParams, Answer: Acknowledged, Writes: true, ChangesState: true},
-	{ID: "indices.delete", Methods: "DELETE", Paths: []string{"/{index}"}, Privileges: asked(index("indices:admin/delete")), Targets: PathIndex, Opts: strictExpand, Body: NoBody, Params: deleteIndexParams, Answer: Acknowledged, Writes: true, ChangesState: true},
-	{ID: "indices.exists", Methods: "HEAD", Paths: []string{"/{index}"}, Privileges: asked(index("indices:admin/get")), Targets: PathIndex, Opts: strictExpandOpen, Body: NoBody, Params: getIndexParams, Answer: FoundName, Repeatable: true},
-	{ID: "indices.get", Methods: "GET", Paths: []string{"/{index}"}, Privileges: asked(index("indices:admin/get")), Targets: PathIndex, Opts: strictExpandOpen, Body: NoBody, Params: getIndexParams, Answer: IndexByName, Repeatable: true},
-	{ID: "indices.get_mapping", Methods: "GET", Paths: []string{"/_mapping", "/{index}/_mapping", "/_mappings", "/{index}/_mappings"}, Privileges: asked(index("indices:admin/mappings/get")), Targets: PathIndex, Opts: strictExpandOpen, Body: NoBody, Params: mappingParams, Answer: MappingByIndex, Repeatable: true},
-	{ID: "indices.refresh", Methods: "GET,POST", Paths: []string{"/_refresh", "/{index}/_refresh"}, Privileges: asked(index("indices:admin/refresh")), Targets: PathIndex, Opts: strictExpandOpen, Body: NoBody, Params: refreshParams, Answer: Pass, Repeatable: true},
-	{ID: "indices.resolve_index", Methods: "GET", Paths: []string{"/_resolve/index/{name}"}, Privileges: asked(index("indices:admin/resolve/index")), Targets: PathName, Opts: strictExpandOpen, Body: NoBody, Params: resolveParams, Answer: ResolvedNames, Repeatable: true},
+	{
+		ID: "indices.create", Methods: "PUT", Paths: []string{"/{index}"},
+		Privileges: asked(index("indices:admin/create")),
+		Targets:    CreateIndexBody, Opts: noExpansion, Single: true, Fixed: true,
+		Body: CreateBody, Params: createIndexParams, Answer: Acknowledged, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "indices.delete", Methods: "DELETE", Paths: []string{"/{index}"},
+		Privileges: asked(index("indices:admin/delete")),
+		Targets:    PathIndex, Opts: strictExpand,
+		Body: NoBody, Params: deleteIndexParams, Answer: Acknowledged, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "indices.exists", Methods: "HEAD", Paths: []string{"/{index}"},
+		Privileges: asked(index("indices:admin/get")),
+		Targets:    PathIndex, Opts: strictExpandOpen,
+		Body: NoBody, Params: getIndexParams, Answer: FoundName, Repeatable: true,
+	},
+	{
+		ID: "indices.get", Methods: "GET", Paths: []string{"/{index}"},
+		Privileges: asked(index("indices:admin/get")),
+		Targets:    PathIndex, Opts: strictExpandOpen,
+		Body: NoBody, Params: getIndexParams, Answer: IndexByName, Repeatable: true,
+	},
+	{
+		ID: "indices.get_mapping", Methods: "GET", Paths: []string{"/_mapping", "/{index}/_mapping", "/_mappings", "/{index}/_mappings"},
+		Privileges: asked(index("indices:admin/mappings/get")),
+		Targets:    PathIndex, Opts: strictExpandOpen,
+		Body: NoBody, Params: mappingParams, Answer: MappingByIndex, Repeatable: true,
+	},
+	{
+		ID: "indices.refresh", Methods: "GET,POST", Paths: []string{"/_refresh", "/{index}/_refresh"},
+		Privileges: asked(index("indices:admin/refresh")),
+		Targets:    PathIndex, Opts: strictExpandOpen,
+		Body: NoBody, Params: refreshParams, Answer: Pass, Repeatable: true,
+	},
+	{
+		ID: "indices.resolve_index", Methods: "GET", Paths: []string{"/_resolve/index/{name}"},
+		Privileges: asked(index("indices:admin/resolve/index")),
+		Targets:    PathName, Opts: strictExpandOpen,
+		Body: NoBody, Params: resolveParams, Answer: ResolvedNames, Repeatable: true,
+	},
 }
 
 var aliasRows = []Route{
-	{ID: "indices.get_alias", Methods: "GET", Paths: []string{"/_alias", "/_alias/{name}", "/{index}/_alias", "/{index}/_alias/{name}"}, Privileges: asked(index("indices:admin/aliases/get")), Targets: AliasLookup, Opts: strictExpandHidden, Body: NoBody, Params: getAliasParams, Answer: AliasByIndex, Repeatable: true},
-	{ID: "indices.get_aliases", Methods: "GET", Paths: []string{"/_aliases"}, IndexedPath: "/{index}/_alias", Privileges: asked(index("indices:admin/aliases/get")), Targets: AliasLookup, Opts: strictExpandHidden, Body: NoBody, Params: getAliasParams, Answer: AliasByIndex, Repeatable: true},
-	{ID: "indices.exists_alias", Methods: "HEAD", Paths: []string{"/_alias/{name}", "/{index}/_alias", "/{index}/_alias/{name}"}, Privileges: asked(index("indices:admin/aliases/get")), Targets: AliasLookup, Opts: strictExpandHidden, Body: NoBody, Params: getAliasParams, Answer: FoundName, Repeatable: true},
-	{ID: "indices.update_aliases", Methods: "POST", Paths: []string{"/_aliases"}, Privileges: asked(index("indices:admin/aliases")), Targets: AliasActions, Opts: mustExpandOpen, Fixed: true, Body: AliasesBody, Params: aliasesParams, Answer: Acknowledged, Writes: true, ChangesState: true},
-	{ID: "indices.put_alias", Methods: "PUT,POST", Paths: []string{"/_alias/{name}", "/{index}/_alias/{name}", "/_aliases/{name}", "/{index}/_aliases/{name}"}, Privileges: asked(index("indices:admin/aliases")), Targets: AliasBody, Opts: mustExpandOpen, Fixed: true, Body: AliasDetails, Params: putAliasParams, Answer: Acknowledged, Writes: true, ChangesState: true},
-	{ID: "indices.put_alias_unnamed", Methods: "PUT", Paths: []string{"/_alias", "/{index}/_alias"}, Privileges: asked(index("indices:admin/aliases")), Targets: AliasBody, Opts: mustExpandOpen, Fixed: true, Body: AliasDetails, Params: putAliasParams, Answer: Acknowledged, Writes: true, ChangesState: true},
-	{ID: "indices.delete_alias", Methods: "DELETE", Paths: []string{"/{index}/_alias/{name}", "/{index}/_aliases/{name}"}, Privileges: asked(index("indices:admin/aliases")), Targets: AliasNamed, Opts: mustExpandOpen, Fixed: true, Body: NoBody, Params: deleteAliasParams, Answer: Acknowledged, Writes: true, ChangesState: true},
+	{
+		ID: "indices.get_alias", Methods: "GET", Paths: []string{"/_alias", "/_alias/{name}", "/{index}/_alias", "/{index}/_alias/{name}"},
+		Privileges: asked(index("indices:admin/aliases/get")),
+		Targets:    AliasLookup, Opts: strictExpandHidden,
+		Body: NoBody, Params: getAliasParams, Answer: AliasByIndex, Repeatable: true,
+	},
+	{
+		ID: "indices.get_aliases", Methods: "GET", Paths: []string{"/_aliases"},
+		IndexedPath: "/{index}/_alias", Privileges: asked(index("indices:admin/aliases/get")),
+		Targets: AliasLookup, Opts: strictExpandHidden,
+		Body: NoBody, Params: getAliasParams, Answer: AliasByIndex, Repeatable: true,
+	},
+	{
+		ID: "indices.exists_alias", Methods: "HEAD", Paths: []string{"/_alias/{name}", "/{index}/_alias", "/{index}/_alias/{name}"},
+		Privileges: asked(index("indices:admin/aliases/get")),
+		Targets:    AliasLookup, Opts: strictExpandHidden,
+		Body: NoBody, Params: getAliasParams, Answer: FoundName, Repeatable: true,
+	},
+	{
+		ID: "indices.update_aliases", Methods: "POST", Paths: []string{"/_aliases"},
+		Privileges: asked(index("indices:admin/aliases")),
+		Targets:    AliasActions, Opts: mustExpandOpen, Fixed: true,
+		Body: AliasesBody, Params: aliasesParams, Answer: Acknowledged, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "indices.put_alias", Methods: "PUT,POST", Paths: []string{"/_alias/{name}", "/{index}/_alias/{name}", "/_aliases/{name}", "/{index}/_aliases/{name}"},
+		Privileges: asked(index("indices:admin/aliases")),
+		Targets:    AliasBody, Opts: mustExpandOpen, Fixed: true,
+		Body: AliasDetails, Params: putAliasParams, Answer: Acknowledged, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "indices.put_alias_unnamed", Methods: "PUT", Paths: []string{"/_alias", "/{index}/_alias"},
+		Privileges: asked(index("indices:admin/aliases")),
+		Targets:    AliasBody, Opts: mustExpandOpen, Fixed: true,
+		Body: AliasDetails, Params: putAliasParams, Answer: Acknowledged, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "indices.delete_alias", Methods: "DELETE", Paths: []string{"/{index}/_alias/{name}", "/{index}/_aliases/{name}"},
+		Privileges: asked(index("indices:admin/aliases")),
+		Targets:    AliasNamed, Opts: mustExpandOpen, Fixed: true,
+		Body: NoBody, Params: deleteAliasParams, Answer: Acknowledged, Writes: true, ChangesState: true,
+	},
 }
