@@ -4,13 +4,16 @@
 package indexresolver
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"guard/internal/ask"
@@ -38,11 +41,12 @@ type Engine struct {
 type Contents struct {
 	ClusterUUID string
 	StateUUID   string
-	// Version is the cluster's own counter under one ClusterUUID; it never goes back.
-	Version    uint64
-	Generation uint64 // ours: counts the states of this process
-	FetchedAt  time.Time
-	Engine     Engine
+	// Term and Version order the states of one ClusterUUID: elections first, then the
+	// master's own counter.
+	Term, Version uint64
+	Generation    uint64 // ours: counts the states of this process
+	FetchedAt     time.Time
+	Engine        Engine
 
 	Indices     []Index
 	DataStreams []DataStream
@@ -78,21 +82,23 @@ type DataStream struct {
 // MappingID is the content of a mapping, hashed: equal mappings are kept once.
 type MappingID [sha256.Size]byte
 
-// State is what is known about the cluster at one moment. It is immutable and safe
-// for concurrent use. The zero value resolves nothing: every question is an error.
+// State is what is known about the cluster at one moment. It is immutable, but for
+// the time at which it was last confirmed, and safe for concurrent use. The zero
+// value resolves nothing: every question is an error.
 type State struct {
-	ClusterUUID string
-	StateUUID   string
-	Version     uint64
-	Generation  uint64
-	FetchedAt   time.Time
-	Engine      Engine
+	ClusterUUID   string
+	StateUUID     string
+	Term, Version uint64
+	Generation    uint64
+	FetchedAt     time.Time
+	Engine        Engine
 
-	entries  map[string]*entry
-	sorted   []*entry // by name
-	table    *names.Table
-	mappings map[MappingID][]byte
-	all      [names.ExpandAll + 1]func() []ask.Target // what "*" means, by states
+	confirmed *atomic.Int64 // Unix nanoseconds; see Confirm
+	entries   map[string]*entry
+	sorted    []*entry // by name
+	table     *names.Table
+	mappings  map[MappingID][]byte
+	all       [names.ExpandAll + 1]func() []ask.Target // what "*" means, by states
 }
 
 // entry is a name: an index, an alias or a data stream.
@@ -114,11 +120,12 @@ type entry struct {
 // afterwards. What prev holds already is shared with it; prev may be nil.
 func New(c Contents, prev *State) (*State, error) {
 	s := &State{
-		ClusterUUID: c.ClusterUUID, StateUUID: c.StateUUID, Version: c.Version,
-		Generation: c.Generation, FetchedAt: c.FetchedAt, Engine: c.Engine,
+		ClusterUUID: c.ClusterUUID, StateUUID: c.StateUUID, Term: c.Term, Version: c.Version,
+		Generation: c.Generation, FetchedAt: c.FetchedAt, Engine: c.Engine, confirmed: new(atomic.Int64),
 		entries: make(map[string]*entry, len(c.Indices)), mappings: make(map[MappingID][]byte),
 	}
-	if prev == nil {
+	s.confirmed.Store(c.FetchedAt.UnixNano())
+	if prev.Empty() {
 		prev = &State{table: names.NewTable(nil)}
 	}
 	for i := range c.Indices {
@@ -248,6 +255,32 @@ func (s *State) finish(prev *State) {
 	}
 }
 
+// SameNames reports whether s and o hold the same facts, when and wherever they were
+// fetched: no answer of theirs differs.
+func (s *State) SameNames(o *State) bool {
+	if s.Empty() || o.Empty() {
+		return s.Empty() == o.Empty()
+	}
+	return s.ClusterUUID == o.ClusterUUID && s.Engine == o.Engine && slices.EqualFunc(s.sorted, o.sorted, (*entry).same)
+}
+
+func (e *entry) same(o *entry) bool {
+	if e.name != o.name || e.kind != o.kind || e.hidden != o.hidden || e.write != o.write || !slices.Equal(e.names, o.names) {
+		return false
+	}
+	if e.index == nil {
+		return true
+	}
+	x, y := e.index, o.index
+	return x.UUID == y.UUID && x.Closed == y.Closed && x.System == y.System && (x.Mapping == nil) == (y.Mapping == nil) &&
+		e.mapping == o.mapping && slices.EqualFunc(x.Aliases, y.Aliases, Membership.same)
+}
+
+func (m Membership) same(o Membership) bool {
+	return m.Alias == o.Alias && bytes.Equal(m.Filter, o.Filter) && (m.Filter == nil) == (o.Filter == nil) &&
+		m.IndexRouting == o.IndexRouting && m.SearchRouting == o.SearchRouting && m.Write == o.Write && m.Hidden == o.Hidden
+}
+
 // Empty reports whether s holds no state at all, as opposed to one without names.
 func (s *State) Empty() bool { return s == nil || s.table == nil }
 
@@ -334,8 +367,25 @@ func (s *State) Mapping(name string) (raw []byte, id MappingID, ok bool) {
 // Mappings yields each different mapping once.
 func (s *State) Mappings() iter.Seq2[MappingID, []byte] { return maps.All(s.mappings) }
 
-// Age is the time since the cluster was last known to be in this state.
-func (s *State) Age(now time.Time) time.Duration { return now.Sub(s.FetchedAt) }
+// Confirm notes that the cluster was still in this state at that time. Snapshots
+// that hold s see it. A time before the last one changes nothing.
+func (s *State) Confirm(at time.Time) {
+	for {
+		last := s.confirmed.Load()
+		if at.UnixNano() <= last || s.confirmed.CompareAndSwap(last, at.UnixNano()) {
+			return
+		}
+	}
+}
+
+// Age is the time since the cluster was last known to be in this state. The state
+// that nothing is known of is older than any limit.
+func (s *State) Age(now time.Time) time.Duration {
+	if s.Empty() {
+		return math.MaxInt64
+	}
+	return now.Sub(time.Unix(0, s.confirmed.Load()))
+}
 
 func (e *entry) target(wildcard bool) ask.Target {
 	return ask.Target{Name: e.name, Kind: e.kind, Members: e.names, Wildcard: wildcard, Filtered: e.filtered}

@@ -2,6 +2,7 @@ package indexresolver
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -181,11 +182,55 @@ func TestBindings(t *testing.T) {
 	f("f1*,-b", map[string]Binding{"a": {Filters: [][]byte{filter("1")}}})
 }
 
-func TestAge(t *testing.T) {
-	s := State{FetchedAt: now}
-	if got := s.Age(now.Add(time.Minute)); got != time.Minute {
-		t.Errorf("the age is %v; want a minute", got)
+// TestSameNames changes one fact at a time.
+func TestSameNames(t *testing.T) {
+	f := func(what string, change func(*Contents), want bool) {
+		t.Helper()
+		c := world()
+		change(&c)
+		a, b := mustNew(t, world()), mustNew(t, c)
+		if a.SameNames(b) != want || b.SameNames(a) != want {
+			t.Errorf("%s: SameNames is %v; want %v", what, a.SameNames(b), want)
+		}
 	}
+	f("nothing", func(*Contents) {}, true)
+	f("when it was fetched", func(c *Contents) { c.StateUUID, c.Version, c.Term, c.FetchedAt = "x", 9, 9, now.Add(1) }, true)
+	f("the order", func(c *Contents) { slices.Reverse(c.Indices) }, true)
+	f("the cluster", func(c *Contents) { c.ClusterUUID = "x" }, false)
+	f("the engine", func(c *Contents) { c.Engine.Major = 3 }, false)
+	f("an index less", func(c *Contents) { c.Indices = slices.Delete(c.Indices, 7, 8) }, false)
+	f("an index made anew", func(c *Contents) { c.Indices[0].UUID = "x" }, false)
+	f("closed", func(c *Contents) { c.Indices[0].Closed = true }, false)
+	f("hidden", func(c *Contents) { c.Indices[0].Hidden = true }, false)
+	f("system", func(c *Contents) { c.Indices[0].System = true }, false)
+	f("mapping", func(c *Contents) { c.Indices[0].Mapping = []byte("{}") }, false)
+	f("an alias less", func(c *Contents) { c.Indices[1].Aliases = c.Indices[1].Aliases[1:] }, false)
+	f("filter", func(c *Contents) { c.Indices[0].Aliases[3].Filter = []byte(`{"match_all":{}}`) }, false)
+	f("routing", func(c *Contents) { c.Indices[0].Aliases[3].SearchRouting = "2" }, false)
+	f("index routing", func(c *Contents) { c.Indices[0].Aliases[3].IndexRouting = "2" }, false)
+	f("write index", func(c *Contents) { c.Indices[0].Aliases[4].Write = false }, false)
+	f("write index of a stream", func(c *Contents) { slices.Reverse(c.DataStreams[0].Indices) }, false)
+	f("hidden stream", func(c *Contents) { c.DataStreams[0].Hidden = true }, false)
+	if (&State{}).SameNames(mustNew(t, world())) || !(&State{}).SameNames(nil) {
+		t.Error("no state is the same as some state, or not as no state")
+	}
+}
+
+func TestAge(t *testing.T) {
+	s := mustNew(t, Contents{FetchedAt: now})
+	f := func(s *State, want time.Duration) {
+		t.Helper()
+		if got := s.Age(now.Add(time.Minute)); got != want {
+			t.Errorf("the age is %v; want %v", got, want)
+		}
+	}
+	f(s, time.Minute)
+	s.Confirm(now.Add(20 * time.Second))
+	f(s, 40*time.Second)
+	s.Confirm(now.Add(10 * time.Second)) // an answer that came late
+	f(s, 40*time.Second)
+	f(&State{}, math.MaxInt64)
+	f(nil, math.MaxInt64)
 }
 
 func BenchmarkResolve(b *testing.B) {

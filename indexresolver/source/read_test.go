@@ -1,0 +1,143 @@
+package source
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"guard/indexresolver"
+	"guard/internal/names"
+)
+
+var namesOptions = names.Options{Expand: names.ExpandOpen, AllowNoIndices: true}
+
+func TestReadIndices(t *testing.T) {
+	c := newCluster(t)
+	c.indices = map[string]*fakeIndex{
+		"closed":  {State: "close", Mapping: `{}`},
+		"hidden":  {State: "open", Hidden: "true", Mapping: `{"_doc":{"dynamic":"false"}}`},
+		"old":     {State: "open", Hidden: "false", Mapping: `{"mytype":{"properties":{"f":{"type":"long"}}}}`},
+		"aliased": {State: "open", Mapping: `{"_doc":{}}`, Aliases: map[string]string{"al": `{"filter":{"term":{"f":1}},"index_routing":"1","search_routing":"2","is_write_index":true,"is_hidden":true}`}},
+	}
+	r := reader{fetch: c}
+	got, _, err := r.contents(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]indexresolver.Index{}
+	for _, x := range got.Indices {
+		found[x.Name] = x
+	}
+	want := map[string]indexresolver.Index{
+		"closed": {Name: "closed", UUID: "u-closed", Closed: true, Mapping: []byte("{}")},
+		"hidden": {Name: "hidden", UUID: "u-hidden", Hidden: true, Mapping: []byte(`{"dynamic":"false"}`)},
+		"old":    {Name: "old", UUID: "u-old", Mapping: []byte(`{"properties":{"f":{"type":"long"}}}`)},
+		"aliased": {Name: "aliased", UUID: "u-aliased", Mapping: []byte(`{}`), Aliases: []indexresolver.Membership{{
+			Alias: "al", Filter: []byte(`{"term":{"f":1}}`), IndexRouting: "1", SearchRouting: "2", Write: true, Hidden: true,
+		}}},
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("indices (-want +got):\n%s", diff)
+	}
+	if got.ClusterUUID != "cluster-1" || got.Term != 1 || got.Version != 11 || got.StateUUID != "s1-11" {
+		t.Errorf("the state is %q %d %d %q", got.ClusterUUID, got.Term, got.Version, got.StateUUID)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	stamp := `"cluster_uuid":"c","version":1,"state_uuid":"s"`
+	state := func(metadata string) string { return `{` + stamp + `,"metadata":{` + metadata + `}}` }
+	f := func(target, answer, wantErr string) {
+		t.Helper()
+		c := newCluster(t)
+		c.answer = func(asked string) (int, string, bool) {
+			switch {
+			case asked == target:
+				return 200, answer, true
+			case asked == versionTarget:
+				return 200, "{" + stamp + "}", true
+			case asked == aliasTarget:
+				return 200, `{"a":{"aliases":{}}}`, true
+			}
+			return 0, "", false
+		}
+		r := reader{fetch: c}
+		got, _, err := r.contents(t.Context(), nil)
+		if err == nil || !strings.Contains(err.Error(), wantErr) || got != nil {
+			t.Errorf("%s answered %s: %v, %v; want an error with %q", target, answer, got, err, wantErr)
+		}
+	}
+	f(versionTarget, `{}`, "names no state")
+	f(versionTarget, `{"cluster_uuid":"_na_","state_uuid":"s"}`, "names no state")
+	f(versionTarget, `garbage`, "cannot read the answer to /_cluster/state/version")
+	f(rootTarget, `{}`, "cannot read the version")
+	f(rootTarget, `{"version":{"number":"nine"}}`, "cannot read the version")
+	f(rootTarget, `{"version":{"distribution":"other","number":"1.0"}}`, `distribution "other"`)
+	f(aliasTarget, `[]`, "cannot read the answer to /_alias")
+	f(stateTarget, `{`+stamp+`}`, "no metadata.indices")
+	f(stateTarget, `{"metadata":{"indices":{}}}`, "names no state")
+	f(stateTarget, state(`"indices":{"a":{"state":"odd"}}`), `cannot read index "a": state "odd"`)
+	f(stateTarget, state(`"indices":{"a":{}}`), `state ""`)
+	f(stateTarget, state(`"indices":{"a":{"state":"open","mappings":{"x":{},"y":{}}}}`), "2 mapping types")
+	f(stateTarget, state(`"indices":{"a":{"state":"open","aliases":["al"]}}`), `its aliases are ["al"] in the state and []`)
+	f(stateTarget, state(`"indices":{},"data_stream":{"data_stream":{},"data_stream_aliases":{"x":{}}}`), "1 aliases of data streams")
+}
+
+func TestReadReportsTheStatus(t *testing.T) {
+	for _, target := range []string{versionTarget, rootTarget, aliasTarget, stateTarget} {
+		c := newCluster(t)
+		c.answer = func(asked string) (int, string, bool) {
+			return 503, `{"error":"` + strings.Repeat("x", 1000) + `"}`, asked == target
+		}
+		r := reader{fetch: c}
+		_, _, err := r.contents(t.Context(), nil)
+		if err == nil || !strings.Contains(err.Error(), target+": status 503") || len(err.Error()) > 400 {
+			t.Errorf("%s: %v; want a short error with the status", target, err)
+		}
+	}
+}
+
+func TestEngineIsAskedAgainAfterAnError(t *testing.T) {
+	c := newCluster(t)
+	r := reader{fetch: c}
+	f := func(ok bool, number string) {
+		t.Helper()
+		c.move()
+		c.answer = func(asked string) (int, string, bool) {
+			if asked == rootTarget {
+				return 200, `{"version":{"number":"` + number + `"}}`, true
+			}
+			return 503, "", !ok
+		}
+		got, _, err := r.contents(t.Context(), nil)
+		if (err == nil) != ok || ok && got.Engine.Version != number {
+			t.Errorf("contents are %+v, %v; want version %s", got, err, number)
+		}
+	}
+	f(true, "7.10.2")
+	f(false, "7.10.2")
+	f(true, "8.8.2")
+}
+
+func TestParseEngine(t *testing.T) {
+	f := func(distribution, number string, want indexresolver.Engine) {
+		t.Helper()
+		if got, err := parseEngine(distribution, number); err != nil || got != want {
+			t.Errorf("%q %q is %+v, %v; want %+v", distribution, number, got, err, want)
+		}
+	}
+	f("opensearch", "3.4.0", indexresolver.Engine{Distribution: indexresolver.OpenSearch, Version: "3.4.0", Major: 3, Minor: 4})
+	f("opensearch", "2.19.4", indexresolver.Engine{Distribution: indexresolver.OpenSearch, Version: "2.19.4", Major: 2, Minor: 19})
+	f("", "7.10.2", indexresolver.Engine{Distribution: indexresolver.Elasticsearch, Version: "7.10.2", Major: 7, Minor: 10})
+	f("", "9.0.0-SNAPSHOT", indexresolver.Engine{Distribution: indexresolver.Elasticsearch, Version: "9.0.0-SNAPSHOT", Major: 9})
+}
+
+func TestSetDefaults(t *testing.T) {
+	c := Config{Wait: time.Minute}
+	c.SetDefaults()
+	if c.Wait != time.Minute || c.Poll != time.Second || c.MinPause != 100*time.Millisecond || c.MaxPause != 5*time.Second || c.Timeout != 30*time.Second || c.OnError == nil {
+		t.Errorf("the defaults are %+v", c)
+	}
+}

@@ -1,0 +1,335 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"guard/indexresolver"
+)
+
+// run starts a Source on c and stops it when the test ends. It returns when the
+// Source has come to rest.
+func run(t *testing.T, c *cluster, config Config) *Source {
+	t.Helper()
+	s := New(c, config)
+	start(t, s)
+	return s
+}
+
+func start(t *testing.T, s *Source) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run ended with %v", err)
+		}
+	})
+	time.Sleep(time.Second)
+	synctest.Wait()
+}
+
+func namesOf(s *indexresolver.State) string {
+	var out []string
+	for target := range s.Targets() {
+		out = append(out, target.Name)
+	}
+	return strings.Join(out, " ")
+}
+
+func checkNames(t *testing.T, s *Source, want string) {
+	t.Helper()
+	if got := namesOf(s.State()); got != want {
+		t.Errorf("the state names %q; want %q", got, want)
+	}
+}
+
+func TestChangesWakeTheSource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		s := run(t, c, Config{})
+		checkNames(t, s, "a")
+		time.Sleep(40 * time.Second)
+		c.change(func() { c.put("b", "al"); c.put(".ds-d-1"); c.streams["d"] = []string{".ds-d-1"} })
+		time.Sleep(200 * time.Millisecond)
+		checkNames(t, s, ".ds-d-1 a al b d")
+		if got := s.State().Generation; got != 2 {
+			t.Errorf("the generation is %d; want 2", got)
+		}
+		if got := s.State().Engine; got != (indexresolver.Engine{Distribution: indexresolver.OpenSearch, Version: "2.19.4", Major: 2, Minor: 19}) {
+			t.Errorf("the engine is %+v", got)
+		}
+		// A wait that is over is no reason to read.
+		if got := c.count("/_cluster/state/version,metadata"); got != 2 {
+			t.Errorf("the state was read %d times; want twice", got)
+		}
+	})
+}
+
+func TestBeforeTheFirstState(t *testing.T) {
+	s := New(newCluster(t), Config{})
+	if !s.State().Empty() {
+		t.Error("there is a state before any was read")
+	}
+	if _, err := s.State().Resolve(nil, namesOptions, time.Now()); err == nil {
+		t.Error("no state resolves")
+	}
+}
+
+func TestAgeStaysBelowTheWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := run(t, newCluster(t), Config{Wait: 10 * time.Second})
+		for range 300 {
+			time.Sleep(time.Second)
+			if age := s.State().Age(time.Now()); age > 12*time.Second {
+				t.Fatalf("the age is %v while the cluster answers", age)
+			}
+		}
+	})
+}
+
+func TestErrorsKeepTheOldState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		var told atomic.Int64
+		s := run(t, c, Config{Wait: 10 * time.Second, OnError: func(error) { told.Add(1) }})
+		down := errors.New("connection refused")
+		c.change(func() { c.fail = down; c.put("b") })
+		time.Sleep(2 * time.Minute)
+		checkNames(t, s, "a")
+		if age := s.State().Age(time.Now()); age < 2*time.Minute {
+			t.Errorf("the age is %v after two minutes without an answer", age)
+		}
+		if n := told.Load(); n < 10 || n > 120 {
+			t.Errorf("%d errors in two minutes; want some, with growing pauses", n)
+		}
+		if _, err := s.Refresh(t.Context()); !errors.Is(err, down) {
+			t.Errorf("Refresh says %v; want the cause", err)
+		}
+		c.change(func() { c.fail = nil })
+		time.Sleep(12 * time.Second)
+		checkNames(t, s, "a b")
+		if age := s.State().Age(time.Now()); age > 12*time.Second {
+			t.Errorf("the age is %v after the cluster came back", age)
+		}
+	})
+}
+
+func TestRefreshSeesWhatWasDoneBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		s := run(t, c, Config{})
+		c.mu.Lock()
+		c.delay = 300 * time.Millisecond // so that the watch has not seen it yet
+		c.mu.Unlock()
+		for _, name := range []string{"b", "c", "d"} {
+			c.change(func() { c.put(name) })
+			state, err := s.Refresh(t.Context())
+			if err != nil || !strings.HasSuffix(namesOf(state), name) {
+				t.Errorf("after %q was created the state names %q, %v", name, namesOf(state), err)
+			}
+		}
+	})
+}
+
+func TestRefreshIsSharedAndPaused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		s := run(t, c, Config{Wait: time.Hour, MinPause: time.Second})
+		before := c.count("/_cluster/state/version")
+		began := time.Now()
+		var wait sync.WaitGroup
+		for range 100 {
+			wait.Go(func() {
+				for range 5 {
+					if _, err := s.Refresh(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wait.Wait()
+		if n := c.count("/_cluster/state/version") - before; n > 7 {
+			t.Errorf("500 refreshes asked %d times; want about 5", n)
+		}
+		if d := time.Since(began); d < 3*time.Second {
+			t.Errorf("five rounds took %v; want a pause of about a second between them", d)
+		}
+		if n := c.count("/_cluster/state/version,metadata"); n != 1 {
+			t.Errorf("the state was read %d times without a change", n)
+		}
+	})
+}
+
+func TestRefreshGivesUpWithItsContext(t *testing.T) {
+	s := New(newCluster(t), Config{}) // nobody runs it
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Refresh(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Refresh says %v; want that its context ended", err)
+	}
+}
+
+func TestRefreshAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(newCluster(t), Config{})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- s.Run(ctx) }()
+		time.Sleep(time.Second)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run ended with %v", err)
+		}
+		state, err := s.Refresh(t.Context())
+		if !errors.Is(err, context.Canceled) || state.Empty() {
+			t.Errorf("Refresh after the end says %v; want an error and the last state", err)
+		}
+	})
+}
+
+func TestNeverGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		s := run(t, c, Config{})
+		f := func(what string, uuid string, term, version uint64, want string, wantErr error) {
+			t.Helper()
+			c.change(func() {
+				c.uuid, c.term, c.version = uuid, term, version-1
+				c.indices = map[string]*fakeIndex{}
+				c.put(what)
+			})
+			_, err := s.Refresh(t.Context())
+			if !errors.Is(err, wantErr) {
+				t.Errorf("%s: %v; want %v", what, err, wantErr)
+			}
+			checkNames(t, s, want)
+		}
+		f("newer", "cluster-1", 1, 50, "newer", nil)
+		f("behind", "cluster-1", 1, 49, "newer", errOlder)
+		f("elected", "cluster-1", 2, 20, "elected", nil)
+		f("former-master", "cluster-1", 1, 60, "elected", errOlder)
+		f("other-cluster", "cluster-2", 1, 5, "other-cluster", nil)
+	})
+}
+
+func TestCountingFromBelowIsNoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		s := run(t, c, Config{Wait: 10 * time.Second})
+		// The whole cluster restarted between two waits and nobody saw an error.
+		c.mu.Lock()
+		c.term, c.version, c.metadata = 2, 5, 3
+		c.mu.Unlock()
+		time.Sleep(25 * time.Second)
+		c.change(func() { c.put("b") })
+		time.Sleep(500 * time.Millisecond)
+		checkNames(t, s, "a b")
+	})
+}
+
+func TestPollsWhereLongPollsAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := func(status int) {
+			c := newCluster(t)
+			c.answer = func(target string) (int, string, bool) {
+				return status, `{"error":"contains unrecognized parameter"}`, strings.Contains(target, "wait_for")
+			}
+			s := run(t, c, Config{Poll: time.Second})
+			c.change(func() { c.put("b") })
+			time.Sleep(1500 * time.Millisecond)
+			checkNames(t, s, "a b")
+			time.Sleep(20 * time.Second)
+			if age := s.State().Age(time.Now()); age > 1500*time.Millisecond {
+				t.Errorf("status %d: the age is %v while polled each second", status, age)
+			}
+			if n := c.count("/_cluster/state/version,metadata"); n != 2 {
+				t.Errorf("status %d: the state was read %d times; want twice", status, n)
+			}
+		}
+		f(400)
+		f(403)
+		f(405)
+	})
+}
+
+func TestMovingShardsChangeNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		s := New(c, Config{})
+		var told []uint64
+		s.OnChange(func(state *indexresolver.State) { told = append(told, state.Generation) })
+		start(t, s)
+		for range 5 {
+			c.move()
+			if _, err := s.Refresh(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.change(func() { c.put("b") })
+		if _, err := s.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(told, []uint64{1, 2}) {
+			t.Errorf("OnChange was called for the generations %d; want 1 and 2", told)
+		}
+	})
+}
+
+// TestStateAndAliasesAreOfOneMoment changes the cluster between the two answers.
+func TestStateAndAliasesAreOfOneMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		c.change(func() { c.put("a", "al") })
+		filter := func(value string) string { return `{"filter":{"term":{"f":"` + value + `"}}}` }
+		c.indices["a"].Aliases["al"] = filter("old")
+		once := false
+		c.before = func(target string) {
+			if target == stateTarget && !once {
+				once = true
+				c.change(func() { c.put("a", "al"); c.indices["a"].Aliases["al"] = filter("new") })
+			}
+		}
+		s := run(t, c, Config{})
+		x, ok := s.State().Index("a")
+		if !ok || len(x.Aliases) != 1 || string(x.Aliases[0].Filter) != `{"term":{"f":"new"}}` {
+			t.Errorf("index a is %+v, %v; want the new filter", x, ok)
+		}
+	})
+}
+
+func TestMovingShardsDoNotDisturb(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		c.before = func(string) { c.move() }
+		s := run(t, c, Config{})
+		checkNames(t, s, "a")
+	})
+}
+
+func TestUnsteadyClusterIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		c.before = func(target string) {
+			if target == stateTarget {
+				c.change(func() { c.put("a") })
+			}
+		}
+		s := run(t, c, Config{})
+		if _, err := s.Refresh(t.Context()); !errors.Is(err, errUnsteady) {
+			t.Errorf("Refresh says %v; want %v", err, errUnsteady)
+		}
+		if !s.State().Empty() {
+			t.Error("a mixture of two states was published")
+		}
+	})
+}

@@ -1,0 +1,149 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// errNoLongPoll means that the cluster, or what stands before it, does not wait for
+// us. Then it is polled.
+var errNoLongPoll = errors.New("the cluster does not wait for a metadata version")
+
+// watch asks for a read whenever the cluster's metadata has changed. The clusters
+// tell no number of it: it is found by trying, and then waited for the next one.
+func (s *Source) watch(ctx context.Context) error {
+	pause := s.config.MinPause
+	for {
+		err := s.watchVersions(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if errors.Is(err, errNoLongPoll) {
+			s.config.OnError(fmt.Errorf("polling instead: %w", err))
+			return s.poll(ctx)
+		}
+		// Who restarted may count from lower numbers: begin anew.
+		s.config.OnError(fmt.Errorf("cannot wait for a change of the cluster: %w", err))
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+		pause = min(2*pause, s.config.MaxPause)
+	}
+}
+
+// watchVersions returns on the first error.
+func (s *Source) watchVersions(ctx context.Context) error {
+	version := uint64(0)
+	for {
+		// The number first and the state after it, so that the state is not older.
+		found, err := s.findVersion(ctx, version)
+		if err != nil {
+			return err
+		}
+		version = found
+		if _, err := s.Refresh(ctx); err != nil {
+			return err
+		}
+		if err := s.awaitVersion(ctx, version); err != nil {
+			return err
+		}
+	}
+}
+
+// awaitVersion returns when the metadata is newer than version. Between two waits
+// it makes sure that version is not one of a time before a restart.
+func (s *Source) awaitVersion(ctx context.Context, version uint64) error {
+	for {
+		began := time.Now()
+		reached, err := s.reached(ctx, version+1, s.config.Wait)
+		if err != nil || reached {
+			return err
+		}
+		seen := s.seen.Load()
+		now, err := s.read.version(ctx)
+		if err != nil {
+			return err
+		}
+		if now.ClusterUUID != seen.ClusterUUID {
+			return fmt.Errorf("the cluster is another one, %q instead of %q", now.ClusterUUID, seen.ClusterUUID)
+		}
+		if now.StateUUID != seen.StateUUID {
+			reached, err := s.reached(ctx, version, time.Millisecond)
+			if err != nil {
+				return err
+			}
+			if !reached {
+				return fmt.Errorf("the cluster counts its metadata from below %d again", version)
+			}
+		}
+		s.State().Confirm(began.Add(s.config.Wait)) // it answered after that, with nothing new
+	}
+}
+
+// findVersion returns the number of the metadata, which is at least low.
+func (s *Source) findVersion(ctx context.Context, low uint64) (uint64, error) {
+	high := low + 1
+	for step := uint64(1); ; step *= 2 {
+		reached, err := s.reached(ctx, high, time.Millisecond)
+		if err != nil {
+			return 0, err
+		}
+		if !reached {
+			break
+		}
+		low, high = high, high+step
+		if step > 1<<40 {
+			return 0, fmt.Errorf("%w: it answers every number", errNoLongPoll)
+		}
+	}
+	for high-low > 1 {
+		middle := low + (high-low)/2
+		reached, err := s.reached(ctx, middle, time.Millisecond)
+		if err != nil {
+			return 0, err
+		}
+		if reached {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low, nil
+}
+
+// reached reports whether the metadata got to version before wait was over. All
+// engines answer a wait that is over with 500 and a null pointer.
+func (s *Source) reached(ctx context.Context, version uint64, wait time.Duration) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait+s.config.Timeout)
+	defer cancel()
+	target := fmt.Sprintf("/_cluster/state/version?wait_for_metadata_version=%d&wait_for_timeout=%dms", version, wait.Milliseconds())
+	status, body, err := s.read.fetch.Fetch(ctx, http.MethodGet, target)
+	switch {
+	case err != nil:
+		return false, err
+	case status == http.StatusOK:
+		return true, nil
+	case status == http.StatusInternalServerError && bytes.Contains(body, []byte(`"null_pointer_exception"`)):
+		return false, nil
+	case status == http.StatusBadRequest || status == http.StatusForbidden || status == http.StatusMethodNotAllowed:
+		return false, fmt.Errorf("%w: %w", errNoLongPoll, statusError(target, status, body))
+	}
+	return false, statusError(target, status, body)
+}
+
+// poll asks again and again, with a cheap question first.
+func (s *Source) poll(ctx context.Context) error {
+	for {
+		// An error was told of already and keeps its own pause.
+		if _, err := s.Refresh(ctx); err != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := sleep(ctx, s.config.Poll); err != nil {
+			return err
+		}
+	}
+}
