@@ -111,12 +111,12 @@ type attempt struct {
 // verify returns nil if the password is right, ErrRejected if it is wrong, ErrBusy,
 // or the error of ctx.
 func (v *Verifier) verify(ctx context.Context, a attempt) error {
-	print := v.fingerprint(a)
-	if v.remembers(print) {
+	mark := v.fingerprint(a)
+	if v.remembers(mark) {
 		v.hits.Add(1)
 		return nil
 	}
-	right, err := v.once(ctx, print, a)
+	right, err := v.once(ctx, mark, a)
 	if err != nil {
 		return err
 	}
@@ -126,11 +126,11 @@ func (v *Verifier) verify(ctx context.Context, a attempt) error {
 	return nil
 }
 
-func (v *Verifier) remembers(print fingerprint) bool {
+func (v *Verifier) remembers(mark fingerprint) bool {
 	if v.known == nil {
 		return false
 	}
-	until, ok := v.known.Get(print)
+	until, ok := v.known.Get(mark)
 	return ok && v.now().Before(until)
 }
 
@@ -142,20 +142,20 @@ type check struct {
 	err   error
 }
 
-func (v *Verifier) once(ctx context.Context, print fingerprint, a attempt) (bool, error) {
+func (v *Verifier) once(ctx context.Context, mark fingerprint, a attempt) (bool, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
 		v.mu.Lock()
-		c, joined := v.running[print]
+		c, joined := v.running[mark]
 		if !joined {
 			c = &check{done: make(chan struct{})}
-			v.running[print] = c
+			v.running[mark] = c
 		}
 		v.mu.Unlock()
 		if !joined {
-			v.lead(ctx, c, print, a)
+			v.lead(ctx, c, mark, a)
 			return c.right, c.err
 		}
 		select {
@@ -171,17 +171,17 @@ func (v *Verifier) once(ctx context.Context, print fingerprint, a attempt) (bool
 }
 
 // lead runs the check, and ends it for those who wait even if it panics.
-func (v *Verifier) lead(ctx context.Context, c *check, print fingerprint, a attempt) {
+func (v *Verifier) lead(ctx context.Context, c *check, mark fingerprint, a attempt) {
 	c.err = ErrRejected // of a panic
 	defer func() {
 		v.mu.Lock()
-		delete(v.running, print)
+		delete(v.running, mark)
 		v.mu.Unlock()
 		close(c.done)
 	}()
 	c.right, c.err = v.hashInTurn(ctx, a)
 	if c.right && v.known != nil {
-		v.known.Add(print, v.now().Add(v.ttl))
+		v.known.Add(mark, v.now().Add(v.ttl))
 	}
 }
 
@@ -242,7 +242,7 @@ type printer struct {
 
 // fingerprint binds the password to its domain, name and stored hash. Each part is
 // written after its length, so that no two attempts are the same bytes.
-func (v *Verifier) fingerprint(a attempt) (print fingerprint) {
+func (v *Verifier) fingerprint(a attempt) (mark fingerprint) {
 	p := v.prints.Get().(*printer)
 	p.buf = appendPart(p.buf[:0], a.domain)
 	p.buf = appendPart(p.buf, a.hashText)
@@ -252,10 +252,10 @@ func (v *Verifier) fingerprint(a attempt) (print fingerprint) {
 	p.mac.Write(p.buf)
 	clear(p.buf) // holds the password
 	p.buf = p.mac.Sum(p.buf[:0])
-	copy(print[:], p.buf)
+	copy(mark[:], p.buf)
 	clear(p.buf)
 	v.prints.Put(p)
-	return print
+	return mark
 }
 
 func appendPart[T string | []byte](dst []byte, part T) []byte {
