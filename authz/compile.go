@@ -109,6 +109,9 @@ func (c *compiler) caches() error {
 	if c.policy.subjects, err = lru.New[*ask.Principal, *subject](maxSubjects); err != nil {
 		return fmt.Errorf("cannot make the cache of subjects: %w", err)
 	}
+	if c.policy.profiles, err = lru.New[string, *profile](maxProfiles); err != nil {
+		return fmt.Errorf("cannot make the cache of profiles: %w", err)
+	}
 	return nil
 }
 
@@ -125,7 +128,13 @@ func (c *compiler) role(name string, src config.Role) {
 	r := &role{name: name, pos: src.Pos}
 	r.cluster = c.actions(src.Pos, "cluster_permissions", src.ClusterPermissions)
 	for _, perm := range src.IndexPermissions {
-		r.entries = append(r.entries, c.entry(name, perm))
+		e := c.entry(name, perm)
+		r.entries = append(r.entries, e)
+		for _, p := range e.patterns {
+			if p.template != nil {
+				r.variables = append(r.variables, p.template.variables()...)
+			}
+		}
 	}
 	c.policy.roles[name] = r
 }

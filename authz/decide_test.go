@@ -1,8 +1,11 @@
 package authz
 
 import (
+	"fmt"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -232,6 +235,58 @@ func TestGroups(t *testing.T) {
 	if diff := cmp.Diff(map[string][]string{"f": {"a1"}, "free": {"a2", "a9", "b1"}}, got); diff != "" {
 		t.Errorf("groups (-want +got):\n%s", diff)
 	}
+}
+
+// TestProfiles holds that principals with the same roles share what they grant, and
+// that a variable of an index pattern, or a service account, keeps them apart.
+func TestProfiles(t *testing.T) {
+	p := edge(t, "L")
+	f := func(want bool, a, b ask.Identity) {
+		t.Helper()
+		if got := p.subject(p.Principal(a)).profile == p.subject(p.Principal(b)).profile; got != want {
+			t.Errorf("%+v and %+v share a profile: got %v; want %v", a, b, got, want)
+		}
+	}
+	id := func(name string, roles ...string) ask.Identity { return ask.Identity{Name: name, SecurityRoles: roles} }
+	f(true, id("anna", "a"), id("bob", "a"))
+	f(true, id("anna", "a", "search"), id("bob", "search", "a"))
+	f(false, id("anna", "a"), id("bob", "all"))
+	f(false, id("anna", "mine"), id("bob", "mine"))
+	f(false, id("anna", "mine"), id("", "mine"))
+	service := id("bob", "a")
+	service.Attributes = map[string]string{"attr.internal.service": "true"}
+	f(false, id("anna", "a"), service)
+}
+
+// TestServiceAccount holds that a service account has no cluster actions.
+func TestServiceAccount(t *testing.T) {
+	p := edge(t, "L")
+	part := ask.Part{Privileges: on("cluster:cluster:monitor/health")}
+	who := as("s", "all")
+	who.Attributes = map[string]string{"attr.internal.service": "true"}
+	if d := p.Decide(who, edgeWorld, part, ask.Resolved{}, noon); d.Effect != Deny {
+		t.Error("a service account may act on the cluster")
+	}
+	if d := p.Decide(as("s", "all"), edgeWorld, part, ask.Resolved{}, noon); d.Effect != Allow {
+		t.Error("the same account is denied without being one")
+	}
+}
+
+// TestTogether asks one policy from many goroutines; the race detector looks on.
+func TestTogether(t *testing.T) {
+	p := edge(t, "Ld")
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 200 {
+				who := p.Principal(ask.Identity{Name: fmt.Sprint("u", j%7), SecurityRoles: []string{"half", "today", "mine"}})
+				part := searchPart([]string{"a*", "logs-*", "a1,b1", "u1-x"}[(i+j)%4])
+				d := p.Decide(who, edgeWorld, part, edgeWorld.resolve(part.Exprs), noon.Add(time.Duration(j)*time.Hour))
+				d.Missing()
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // TestEvictedPrincipal holds that a principal is judged by what it says, also if

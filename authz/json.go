@@ -46,6 +46,9 @@ func scanQuotes(text string, open bool) bool {
 // renderJSON puts the values that look gives into a document rule. Every value is one JSON
 // value or a part of one string: none can close a brace of the rule.
 func (t *template) renderJSON(look valueFunc) (string, map[string]Value, error) {
+	if len(t.segments) == 1 { // no variable: every principal shares the text
+		return t.segments[0].literal, nil, nil
+	}
 	var b strings.Builder
 	var values map[string]Value
 	for _, s := range t.segments {

@@ -26,6 +26,7 @@ type Cluster interface {
 const (
 	maxPrincipals = 10_000 // identities that were mapped
 	maxSubjects   = 10_000 // principals that were decided for
+	maxProfiles   = 2_000  // sets of roles with the values of their patterns: the big ones
 )
 
 // SecurityIndex is where the security plugin keeps its configuration, password
@@ -53,7 +54,8 @@ type Policy struct {
 
 	principals *lru.Cache[string, *ask.Principal]
 	subjects   *lru.Cache[*ask.Principal, *subject]
-	building   sync.Mutex // held while a subject is made, so that it is made once
+	profiles   *lru.Cache[string, *profile]
+	building   sync.Mutex // held while a subject or profile is made, so that it is made once
 }
 
 // Evaluation returns the set of rules that the policy decides by.
@@ -65,6 +67,8 @@ type role struct {
 	pos     config.Pos
 	cluster names.Patterns // actions
 	entries []*entry
+	// variables are those of index patterns, which tell principals apart.
+	variables []segment
 }
 
 // entry is a compiled element of index_permissions.

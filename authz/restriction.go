@@ -44,7 +44,7 @@ func (p *Policy) Restriction(who *ask.Principal, c Cluster, index string, now ti
 
 // maxRestrictions bounds what one subject remembers: past it restrictions are made
 // anew each time.
-const maxRestrictions = 4096
+const maxRestrictions = 512
 
 // restriction finds the entries that cover index. What follows from them depends
 // on nothing else, so it is remembered by their set.

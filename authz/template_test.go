@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"guard/internal/ask"
 )
@@ -197,6 +198,33 @@ func FuzzRenderJSON(f *testing.F) {
 		}
 		if _, object := got.Bool.Must[2]["term"]["c"].(map[string]any); object {
 			t.Fatalf("%q holds an object that the rule did not write", text)
+		}
+	})
+}
+
+// FuzzRenderPattern holds that a value is taken literally in an index pattern:
+// nothing matches but names that hold it where the variable stands.
+func FuzzRenderPattern(f *testing.F) {
+	for _, seed := range []string{"x", "*", "?", "x*y", "/.*/", ".*", "(", "a|b", "${user.name}", "[", "", " ", "\\E", "ä"} {
+		f.Add(seed, "a-"+seed+"-b")
+		f.Add(seed, "a-x-b")
+	}
+	glob, err1 := parseIndexPattern("a-${user.name}-*")
+	regex, err2 := parseIndexPattern("/a-${user.name}-.*/")
+	if err1 != nil || err2 != nil {
+		f.Fatal(err1, err2)
+	}
+	f.Fuzz(func(t *testing.T, value, name string) {
+		who := &ask.Principal{Identity: ask.Identity{Name: value}}
+		for _, p := range []indexPattern{glob, regex} {
+			bound := p.bind(who)
+			pattern := bound.at(noon)
+			if !bound.unknown && pattern.Match(name) && !strings.HasPrefix(name, "a-"+value+"-") {
+				t.Fatalf("%q with %q matches %q", p.text, value, name)
+			}
+			if sensible := value != "" && !strings.ContainsAny(value, notInNames); sensible && utf8.ValidString(value) && !pattern.Match("a-"+value+"-x") {
+				t.Fatalf("%q with %q does not match its own value", p.text, value)
+			}
 		}
 	})
 }
