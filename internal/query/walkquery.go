@@ -164,15 +164,15 @@ func (k *walker) multi(v esjson.Value, c *clause) error {
 		}
 		list = d
 	}
-	if c.name == "more_like_this" && list.Len() == 0 {
-		return refuse(v, c.name, "it names no fields%s", underFieldRule)
-	}
 	all := !list.Is(esjson.String) && list.Len() == 0 || isAll(list)
 	if !list.Is(esjson.Invalid) && !list.Is(esjson.String) && !list.Is(esjson.Array) && !list.Is(esjson.Null) {
 		return refuse(list, c.name, "found %s, want names of fields", list.Kind())
 	}
 	if !v.Is(esjson.Object) {
 		return refuse(v, c.name, "found %s, want an object", v.Kind())
+	}
+	if all && c.name == "more_like_this" {
+		return refuse(v, c.name, "it names no fields%s", underFieldRule) // an index setting would choose
 	}
 	k.w.BeginObject()
 	k.w.Key("fields")
