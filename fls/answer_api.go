@@ -42,8 +42,8 @@ func (a *Answer) pass(dst, src []byte, run func(f *filter, i int) (end int, keep
 	f.Answer, f.src, f.dst = a, src, dst
 	end, _, err := run(f, esjson.SkipSpace(src, 0))
 	out, err := f.finish(end, err)
-	if cap(f.path)+cap(f.key)+cap(f.saved)+cap(f.index) <= maxPooled {
-		*f = filter{path: f.path[:0], key: f.key[:0], saved: f.saved[:0], index: f.index[:0]}
+	if cap(f.path)+cap(f.key)+cap(f.nested)+cap(f.index) <= maxPooled {
+		*f = filter{path: f.path[:0], key: f.key[:0], nested: f.nested[:0], index: f.index[:0]}
 		filters.Put(f)
 	}
 	return out, err

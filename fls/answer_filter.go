@@ -15,13 +15,12 @@ type filter struct {
 	copied   int // src[:copied] is in dst or was cut
 	depth    int
 
-	hit hit
-	// path is where the pass stands in a document; under "fields" and its like, where
-	// names are full paths, named is set.
-	path  []byte
-	named bool
-	key   []byte // the last key with escapes, decoded
-	saved []byte // outer paths while inner hits are read
+	hit      hit
+	verdicts *memo // of the part of the hit that the pass is in: its source, or lists by name
+
+	path   []byte // the path that is looked up
+	key    []byte // the last key with escapes, decoded
+	nested []byte // nested paths of the hit and of those around it, one behind the other
 
 	index     []byte // the last index asked for, and its projection
 	projected *Projection
@@ -30,7 +29,8 @@ type filter struct {
 // hit is what is known of the hit that the pass is in.
 type hit struct {
 	projection *Projection
-	judged     bool // a part was judged by it, and by the nested path: neither may change
+	nested     []byte // path of the nested object that the hit is, in filter.nested
+	judged     bool   // a part was judged by these: they may not change
 }
 
 // AnswerError says why an answer cannot be shown: it is no JSON, or holds something
@@ -206,49 +206,50 @@ func (f *filter) text(i int) (s []byte, end int, err error) {
 	return f.src[i+1 : end-1], end, nil
 }
 
-// value passes over the value at i as verdict says.
-func (f *filter) value(i int, verdict Verdict) (end int, keep bool, err error) {
-	switch verdict {
+// value passes over the value at i, which stands at n.
+func (f *filter) value(i int, n *node) (end int, keep bool, err error) {
+	switch n.verdict {
 	case Keep, Drop:
 		end, err = f.skip(i)
-		return end, verdict == Keep, err
+		return end, n.verdict == Keep, err
 	}
 	switch f.at(i) {
 	case '{':
-		end, kept, err := f.members(i, len(f.path))
-		return end, kept > 0 || verdict != Probe, err
+		end, kept, err := f.members(i, n)
+		return end, kept > 0 || n.verdict != Probe, err
 	case '[':
 		empty := f.at(esjson.SkipSpace(f.src, i+1)) == ']'
-		end, kept, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.value(i, verdict) })
+		end, kept, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.value(i, n) })
 		// An array of nothing but hidden scalars must not show that they are there.
-		return end, kept > 0 || verdict == Inner || verdict == Container && empty, err
+		return end, kept > 0 || n.verdict == Inner || n.verdict == Container && empty, err
 	default:
 		end, err = f.skip(i)
-		return end, verdict == Inner, err
+		return end, n.verdict == Inner, err
 	}
 }
 
-// members passes over the object at i, which stands at f.path. The first judged
-// bytes of the path were judged.
-func (f *filter) members(i, judged int) (end, kept int, err error) {
-	base := len(f.path)
-	end, kept, err = f.object(i, func(key []byte, i int) (int, bool, error) {
-		f.path = f.path[:base]
-		if base > 0 {
-			f.path = append(f.path, '.')
+// members passes over the object at i, which stands at n.
+func (f *filter) members(i int, n *node) (end, kept int, err error) {
+	var before *node
+	return f.object(i, func(key []byte, i int) (int, bool, error) {
+		m := n.guess(before, key)
+		if m == nil {
+			m = f.member(n, key)
+			n.remember(before, m)
 		}
-		f.path = append(f.path, key...)
-		return f.value(i, f.judge(judged))
+		before = m
+		return f.value(i, m)
 	})
-	f.path = f.path[:base]
-	return end, kept, err
 }
 
-func (f *filter) judge(judged int) Verdict {
-	if f.named {
-		return f.hit.projection.JudgeName(f.path)
+// member looks up the member of n called key.
+func (f *filter) member(n *node, key []byte) *node {
+	f.path = append(f.path[:0], n.path...)
+	if n != &f.verdicts.root {
+		f.path = append(f.path, '.')
 	}
-	return f.hit.projection.Judge(f.path, judged)
+	f.path = append(f.path, key...)
+	return f.verdicts.at(f.hit.projection, n, key, f.path)
 }
 
 // finish checks that nothing but space is left, and copies what was kept last.

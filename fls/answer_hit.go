@@ -10,12 +10,10 @@ func (f *filter) hitList(i int) (end int, keep bool, err error) {
 
 // oneHit passes over a hit or a document with member, which knows nothing of the hit yet.
 func (f *filter) oneHit(i int, member func(f *filter, key []byte, i int) (int, bool, error)) (end int, keep bool, err error) {
-	outer, path := f.hit, len(f.saved)
-	f.saved = append(f.saved, f.path...)
-	f.hit, f.path = hit{projection: f.Default}, f.path[:0]
+	outer, verdicts, nested := f.hit, f.verdicts, len(f.nested)
+	f.hit = hit{projection: f.Default}
 	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) { return member(f, key, i) })
-	f.hit, f.path = outer, append(f.path[:0], f.saved[path:]...)
-	f.saved = f.saved[:path]
+	f.hit, f.verdicts, f.nested = outer, verdicts, f.nested[:nested]
 	return end, true, err
 }
 
@@ -84,11 +82,14 @@ func (f *filter) hitNested(i int) (end int, keep bool, err error) {
 	if f.hit.judged {
 		return i, false, fault(i, "found the nested path of a hit behind its fields")
 	}
-	end, err = f.nestedPath(i)
+	from := len(f.nested)
+	end, err = f.nestedPath(i, from)
+	f.hit.nested = f.nested[from:]
 	return end, true, err
 }
 
-func (f *filter) nestedPath(i int) (end int, err error) {
+// nestedPath appends the path to f.nested[from:].
+func (f *filter) nestedPath(i, from int) (end int, err error) {
 	inner := 0
 	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
 		switch string(key) {
@@ -97,16 +98,16 @@ func (f *filter) nestedPath(i int) (end int, err error) {
 				return i, false, fault(i, "found a nested path behind an inner one")
 			}
 			name, end, err := f.text(i)
-			if len(f.path) > 0 {
-				f.path = append(f.path, '.')
+			if len(f.nested) > from {
+				f.nested = append(f.nested, '.')
 			}
-			f.path = append(f.path, name...)
+			f.nested = append(f.nested, name...)
 			return end, true, err
 		case "offset":
 			return f.keep(i)
 		case "_nested":
 			inner++
-			end, err := f.nestedPath(i)
+			end, err := f.nestedPath(i, from)
 			return end, true, err
 		}
 		return i, false, fault(i, "found unknown key %s in a nested path", quote(key))
@@ -122,7 +123,13 @@ func (f *filter) hitSource(i int) (end int, keep bool, err error) {
 	if f.at(i) == 'n' || f.hit.projection.everything { // null: the index keeps no source
 		return f.keep(i)
 	}
-	end, _, err = f.members(i, 0)
+	p := f.hit.projection
+	f.verdicts = &p.source
+	at := &p.source.root
+	if len(f.hit.nested) > 0 {
+		at = p.source.at(p, at, f.hit.nested, f.hit.nested)
+	}
+	end, _, err = f.members(i, at)
 	return end, true, err
 }
 
@@ -131,12 +138,11 @@ func (f *filter) hitNames(i int) (end int, keep bool, err error) {
 	if err := f.judging(i); err != nil {
 		return i, false, err
 	}
-	base := len(f.saved)
-	f.saved = append(f.saved, f.path...)
-	f.path, f.named = f.path[:0], true
-	end, _, err = f.members(i, 0)
-	f.path, f.named = append(f.path[:0], f.saved[base:]...), false
-	f.saved = f.saved[:base]
+	if f.hit.projection.everything {
+		return f.keep(i)
+	}
+	f.verdicts = &f.hit.projection.named
+	end, _, err = f.members(i, &f.verdicts.root)
 	return end, true, err
 }
 

@@ -1,12 +1,6 @@
 package fls
 
-import (
-	"bytes"
-	"maps"
-	"strings"
-	"sync"
-	"sync/atomic"
-)
+import "strings"
 
 // Verdict says what happens to a value in a document, by the path where it stands.
 type Verdict uint8
@@ -42,7 +36,7 @@ type Projection struct {
 	includes, excludes []SourcePattern
 	everything         bool
 	shows              func(name string) bool
-	source, named      memo
+	source, named      memo // places in documents, names of fields
 }
 
 // NewProjection compiles field entries. shows, if given, reports whether a field
@@ -56,60 +50,34 @@ func NewProjection(includes, excludes []SourcePattern, shows func(name string) b
 // ShowEverything returns the projection of an index without field rules.
 func ShowEverything() *Projection { return &Projection{everything: true} }
 
-// A document chooses its keys, and judging one costs a try of each entry for each
-// object around it. Paths beyond these bounds are hidden: the clusters index none
-// deeper than 20 by default, so they are of objects that are not indexed.
-const (
-	maxPath  = 2048
-	maxAbove = 100 // dots
-)
-
-// Judge returns the verdict on the value at path in a document. The caller knows
-// already that the first judged bytes of path, a path themselves, are not dropped;
-// 0 if it does not.
-func (p *Projection) Judge(path []byte, judged int) Verdict {
+// Judge returns the verdict on the value at path in a document.
+func (p *Projection) Judge(path []byte) Verdict {
 	if p.everything {
 		return Keep
 	}
-	if v, ok := p.source.get(path); ok {
-		return v
-	}
-	if len(path) > maxPath || bytes.Count(path, dot) > maxAbove {
-		return Drop
-	}
-	v := p.judge(string(path), judged)
-	p.source.put(path, v)
-	return v
+	return p.source.at(p, &p.source.root, path, path).verdict
 }
-
-var dot = []byte{'.'}
 
 // JudgeName returns the verdict on the values listed under the field called name.
 func (p *Projection) JudgeName(name []byte) Verdict {
 	if p.everything {
 		return Keep
 	}
-	if v, ok := p.named.get(name); ok {
-		return v
-	}
-	if len(name) > maxPath || bytes.Count(name, dot) > maxAbove {
-		return Drop
-	}
-	v := p.judgeName(string(name))
-	p.named.put(name, v)
-	return v
+	return p.named.at(p, &p.named.root, name, name).verdict
 }
 
-func (p *Projection) judgeName(name string) Verdict {
+func (p *Projection) judgeName(name string, judged int) Verdict {
 	switch {
 	case IsMetadata(name):
 		return Keep
 	case p.shows != nil && !p.shows(name):
 		return Drop
 	}
-	return p.judge(name, 0)
+	return p.judge(name, judged)
 }
 
+// judge finds the verdict on path. The first judged bytes, a path themselves, are
+// known not to be dropped.
 func (p *Projection) judge(path string, judged int) Verdict {
 	plain := withoutEmptySegments(path)
 	if plain != path {
@@ -126,7 +94,7 @@ func (p *Projection) judge(path string, judged int) Verdict {
 		}
 		return Keep
 	}
-	if included(p.includes, plain, judged) {
+	if plain != "" && included(p.includes, plain, judged) {
 		return Keep
 	}
 	verdict := Drop
@@ -191,56 +159,4 @@ func withoutEmptySegments(path string) string {
 		}
 	}
 	return strings.Join(kept, ".")
-}
-
-// A memo is bounded, since documents choose their keys: verdicts beyond the bounds
-// are found anew each time.
-const (
-	maxMemo     = 8192
-	maxMemoPath = 256
-)
-
-// memo keeps verdicts by path. Reading takes no lock: the map that is read never
-// changes, and is replaced by a larger one after enough misses.
-type memo struct {
-	read atomic.Pointer[map[string]Verdict]
-
-	mu    sync.Mutex // guards fresh
-	fresh map[string]Verdict
-}
-
-func (m *memo) get(path []byte) (Verdict, bool) {
-	known := m.read.Load()
-	if known == nil {
-		return Drop, false
-	}
-	v, ok := (*known)[string(path)]
-	return v, ok
-}
-
-func (m *memo) put(path []byte, v Verdict) {
-	if len(path) > maxMemoPath {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var known map[string]Verdict
-	if p := m.read.Load(); p != nil {
-		known = *p
-	}
-	if len(known)+len(m.fresh) >= maxMemo {
-		return
-	}
-	if m.fresh == nil {
-		m.fresh = map[string]Verdict{}
-	}
-	m.fresh[string(path)] = v
-	if len(m.fresh) < len(known)/8 { // copy seldom once the map is large
-		return
-	}
-	next := make(map[string]Verdict, len(known)+len(m.fresh))
-	maps.Copy(next, known)
-	maps.Copy(next, m.fresh)
-	m.read.Store(&next)
-	m.fresh = nil
 }

@@ -139,7 +139,7 @@ func TestProjectionMemo(t *testing.T) {
 	calls := 0
 	p := NewProjection(nil, []SourcePattern{{Match: func(s string) bool { calls++; return s == "ssn" }}}, nil)
 	for range 100 {
-		if p.Judge([]byte("ssn"), 0) != Drop || p.Judge([]byte("name"), 0) != Inner {
+		if p.Judge([]byte("ssn")) != Drop || p.Judge([]byte("name")) != Inner {
 			t.Fatal("wrong verdict")
 		}
 	}
@@ -147,15 +147,15 @@ func TestProjectionMemo(t *testing.T) {
 		t.Fatalf("entries were asked %d times for two paths", calls)
 	}
 	for i := range 2 * maxMemo { // a document with random keys
-		p.Judge(strconv.AppendInt([]byte("key"), int64(i), 10), 0)
+		p.Judge(strconv.AppendInt([]byte("key"), int64(i), 10))
 	}
-	p.Judge(bytes.Repeat([]byte("k"), maxPath), 0)
+	p.Judge(bytes.Repeat([]byte("k"), maxPath))
 	p.source.mu.Lock()
 	defer p.source.mu.Unlock()
 	if n := len(*p.source.read.Load()) + len(p.source.fresh); n > maxMemo {
 		t.Fatalf("the memo holds %d verdicts; want at most %d", n, maxMemo)
 	}
-	if p.Judge([]byte("ssn"), 0) != Drop {
+	if p.Judge([]byte("ssn")) != Drop {
 		t.Fatal("wrong verdict behind a full memo")
 	}
 }
