@@ -8,6 +8,7 @@ import (
 
 	"guard/authz"
 	"guard/config"
+	"guard/dls"
 	"guard/endpoint"
 	"guard/fls"
 	"guard/indexresolver"
@@ -65,13 +66,36 @@ type Policy struct {
 	memo     *memo
 }
 
-// NewPolicy wraps a compiled policy for planning.
+// NewPolicy wraps a compiled policy for planning. Its document and field rules are
+// compiled once, so that one that cannot be used is known before it is needed: all
+// faults are reported at once, as config.Faults.
 func NewPolicy(p *authz.Policy, settings Settings) (*Policy, error) {
 	router, err := endpoint.Compile(endpoint.Catalogue())
 	if err != nil {
 		return nil, fmt.Errorf("cannot compile the catalogue: %w", err)
 	}
+	if err := checkRules(p.Rules()).Err(); err != nil {
+		return nil, err
+	}
 	return &Policy{authz: p, router: router, settings: settings, memo: newMemo()}, nil
+}
+
+// checkRules returns what is wrong with document and field rules.
+func checkRules(rules []authz.Rule) config.Faults {
+	var faults config.Faults
+	for _, r := range rules {
+		if r.DLS != "" {
+			if _, err := dls.Parse(r.DLS); err != nil {
+				faults = append(faults, r.Pos.At("dls").Fault(err.Error(), "one query in JSON, of clauses that guard knows"))
+			}
+		}
+		for i, entry := range r.FLS {
+			if _, err := fls.Compile([]string{entry}); err != nil {
+				faults = append(faults, r.Pos.Item("fls", i).Fault(err.Error(), "a field name, a glob or /regex/, with ~ in front to exclude"))
+			}
+		}
+	}
+	return faults
 }
 
 func newMemo() *memo {

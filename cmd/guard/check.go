@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"guard/config"
+	"guard/indexresolver"
+	"guard/indexresolver/source"
+	"guard/proxy"
+)
+
+func checkCommand() *cobra.Command {
+	var s settings
+	var live bool
+	cmd := &cobra.Command{
+		Use: "check", Short: "Check the configuration and the security folder", Args: cobra.NoArgs,
+		Long: `check reads what serve would read and reports every fault with file, line, path of keys
+and what was wanted. It exits with 1 if there is any fault; warnings do not count.
+With --live it also asks the cluster.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return check(cmd.Context(), cmd.OutOrStdout(), s, live) },
+	}
+	s.addFlags(cmd)
+	cmd.Flags().BoolVar(&live, "live", false, "also ask the cluster: is it reached, is it open to others")
+	return cmd
+}
+
+func check(ctx context.Context, out io.Writer, s settings, live bool) error {
+	c, warnings, err := config.Load(s.file, s.overrides)
+	printWarnings(out, warnings)
+	if err != nil {
+		return err
+	}
+	v, err := newVerifier(c)
+	if err != nil {
+		return err
+	}
+	_, warnings, err = loadPolicy(c, v)
+	printWarnings(out, warnings)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "guard: %s is fine\n", c.Security)
+	if !live {
+		return nil
+	}
+	return checkLive(ctx, out, c)
+}
+
+func printWarnings(out io.Writer, warnings []config.Warning) {
+	for _, w := range warnings {
+		fmt.Fprintf(out, "guard: warning: %s\n", w)
+	}
+}
+
+// liveTimeout bounds how long the cluster is asked.
+const liveTimeout = 30 * time.Second
+
+// checkLive asks the cluster what serve needs of it.
+func checkLive(ctx context.Context, out io.Writer, c *config.Config) error {
+	ctx, cancel := context.WithTimeout(ctx, liveTimeout)
+	defer cancel()
+	t, err := proxy.NewTransport(c.Upstream, c.Timeouts)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	state, err := readState(ctx, t)
+	if err != nil {
+		return fmt.Errorf("cannot read the cluster: %w", err)
+	}
+	indices := 0
+	for range state.Targets() {
+		indices++
+	}
+	fmt.Fprintf(out, "guard: the cluster is reached: version %s, %d indices, aliases and data streams\n", state.Engine.Version, indices)
+	open, err := openCluster(ctx, c)
+	if err != nil {
+		return err
+	}
+	if open {
+		fmt.Fprintf(out, "guard: warning: %s\n", openWarning)
+	}
+	return nil
+}
+
+// readState reads the state of the cluster once.
+func readState(ctx context.Context, f source.Fetcher) (*indexresolver.State, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	src := source.New(f, source.Config{})
+	ended := make(chan error, 1)
+	go func() { ended <- src.Run(ctx) }()
+	state, err := src.Refresh(ctx)
+	cancel()
+	return state, errors.Join(err, <-ended)
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"guard/authn"
+	"guard/gate"
+	"guard/indexresolver"
+	"guard/indexresolver/source"
+	"guard/internal/ask"
+	"guard/proxy"
+)
+
+// current holds what requests are served with: one policy and one state of the cluster
+// at a time, joined to snapshots. A request loads one and keeps it.
+type current struct {
+	source *source.Source
+
+	mu         sync.Mutex // guards what follows, and the order of the swaps
+	policy     *policy
+	state      *indexresolver.State
+	generation uint64
+
+	snapshot atomic.Pointer[gate.Snapshot]
+	chain    atomic.Pointer[authn.Chain]
+}
+
+var (
+	_ proxy.Snapshots     = (*current)(nil)
+	_ proxy.Authenticator = (*current)(nil)
+	_ proxy.Planner       = (*gate.Snapshot)(nil)
+)
+
+// setPolicy swaps the policy.
+func (c *current) setPolicy(p *policy) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.policy = p
+	c.chain.Store(p.chain)
+	c.join()
+}
+
+// setState swaps the state of the cluster.
+func (c *current) setState(s *indexresolver.State) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state = s
+	c.join()
+}
+
+func (c *current) join() {
+	if c.policy == nil {
+		return
+	}
+	c.generation++
+	c.snapshot.Store(gate.NewSnapshot(c.generation, c.policy.rules, c.state))
+}
+
+// policyHash returns the hash of the files at work.
+func (c *current) policyHash() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.policy.hash
+}
+
+// Load returns the snapshot of now.
+func (c *current) Load() proxy.Planner {
+	if s := c.snapshot.Load(); s != nil {
+		return s
+	}
+	return nil
+}
+
+// Fresher reads the state of the cluster once more.
+func (c *current) Fresher(ctx context.Context) (proxy.Planner, error) {
+	if _, err := c.source.Refresh(ctx); err != nil {
+		return nil, err
+	}
+	return c.Load(), nil
+}
+
+// Identify asks the domains of the current policy.
+func (c *current) Identify(ctx context.Context, creds authn.Credentials) (ask.Identity, error) {
+	return c.chain.Load().Identify(ctx, creds)
+}
+
+// Answer is what a request gets for an error of Identify.
+func (c *current) Answer(err error) authn.Challenge { return c.chain.Load().Answer(err) }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"guard/authn"
+)
+
+func hashCommand() *cobra.Command {
+	algorithm := string(authn.Bcrypt)
+	cmd := &cobra.Command{
+		Use: "hash", Short: "Make a password hash for internal_users.yml", Args: cobra.NoArgs,
+		Long: `hash reads a password, twice and without echo from a terminal or as one line from
+standard input, and prints its hash. The password is no argument: those are seen by
+other users of the machine.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			password, err := readPassword(cmd.InOrStdin(), cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			hash, err := authn.Hash(password, authn.Algorithm(algorithm))
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), hash)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&algorithm, "algorithm", algorithm, "one of "+strings.Join(authn.Algorithms(), ", "))
+	return cmd
+}
+
+func readPassword(in io.Reader, prompt io.Writer) (string, error) {
+	f, ok := in.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		line, err := bufio.NewReader(in).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", fmt.Errorf("cannot read the password: %w", err)
+		}
+		return strings.TrimRight(line, "\r\n"), nil
+	}
+	first, err := askPassword(f, prompt, "Password: ")
+	if err != nil {
+		return "", err
+	}
+	again, err := askPassword(f, prompt, "Again: ")
+	if err != nil {
+		return "", err
+	}
+	if first != again {
+		return "", errors.New("the passwords differ")
+	}
+	return first, nil
+}
+
+func askPassword(f *os.File, prompt io.Writer, text string) (string, error) {
+	fmt.Fprint(prompt, text)
+	defer fmt.Fprintln(prompt)
+	b, err := term.ReadPassword(int(f.Fd()))
+	if err != nil {
+		return "", fmt.Errorf("cannot read the password: %w", err)
+	}
+	return string(b), nil
+}

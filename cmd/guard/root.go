@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"guard/config"
+)
+
+// version is set when a release is built.
+var version = "dev"
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "guard",
+		Short: "Document- and field-level security in front of OpenSearch and Elasticsearch",
+		Long: `guard stands in front of an OpenSearch or Elasticsearch cluster. It authenticates each
+request, decides by roles.yml which indices, documents and fields it may reach, rewrites
+it so that nothing else can be reached, and filters the answer. Clients only change
+their URL.
+
+The policy is a folder in the format of the OpenSearch Security plugin: config.yml,
+roles.yml, roles_mapping.yml, internal_users.yml, action_groups.yml and tenants.yml.
+
+guard can only protect a cluster that nobody reaches without it: bind the nodes to
+loopback, or give the cluster a credential that only guard has.`,
+		Example: `  # serve on 9200 in front of a cluster on 9201
+  guard serve --listen 127.0.0.1:9200 --internal 127.0.0.1:9290 \
+      --upstream http://127.0.0.1:9201 --security ./security
+
+  # the same from a file, after checking it
+  guard check --config guard.yml && guard serve --config guard.yml
+
+  # a hash for internal_users.yml; the password is read from the terminal
+  guard hash`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(serveCommand(), checkCommand(), hashCommand(), versionCommand())
+	return root
+}
+
+// settings are the flags that serve and check share.
+type settings struct {
+	file      string
+	overrides config.Overrides
+}
+
+func (s *settings) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&s.file, "config", "c", "", "configuration file (guard.yml); flags win over it")
+	f.StringVar(&s.overrides.Listen, "listen", "", "address for clients, such as 127.0.0.1:9200")
+	f.StringVar(&s.overrides.Internal, "internal", "", "address for probes and metrics, such as 127.0.0.1:9290")
+	f.StringSliceVar(&s.overrides.Upstream, "upstream", nil, "URL of a node of the cluster; several by commas or repeats")
+	f.StringVar(&s.overrides.Security, "security", "", "folder with roles.yml and its siblings")
+	f.StringVar(&s.overrides.LogLevel, "log-level", "", "debug, info, warn or error")
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "guard %s%s\n", version, revision())
+			return err
+		},
+	}
+}
+
+// revision names the commit that the binary was built from, if the build knew it.
+func revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return fmt.Sprintf(" (%.12s, %s)", s.Value, info.GoVersion)
+		}
+	}
+	return " (" + info.GoVersion + ")"
+}

@@ -1,0 +1,29 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+// maxFetched bounds an answer to guard's own questions: the state of a cluster with
+// 100,000 indices is some hundred megabytes.
+const maxFetched = 1 << 30 // 1 GiB
+
+// Fetch asks the cluster on guard's own account, with a read that may be repeated, and
+// returns the whole answer. target is a path with its query.
+func (t *Transport) Fetch(ctx context.Context, method, target string) (status int, body []byte, err error) {
+	a, err := t.Do(ctx, &call{method: method, target: target, fields: []field{{"Accept", "application/json"}}, repeatable: true})
+	if err != nil {
+		return 0, nil, err
+	}
+	defer a.close()
+	body, err = io.ReadAll(io.LimitReader(a.body, maxFetched+1))
+	if err != nil {
+		return 0, nil, fmt.Errorf("cannot read the cluster's answer to %s: %w", target, err)
+	}
+	if len(body) > maxFetched {
+		return 0, nil, fmt.Errorf("cannot read the cluster's answer to %s: it is larger than %d bytes", target, maxFetched)
+	}
+	return a.status, body, nil
+}
