@@ -2,9 +2,8 @@ package proxy
 
 import (
 	"context"
-	"crypto/tls"
-	"net/netip"
 
+	"guard/authn"
 	"guard/gate"
 	"guard/internal/ask"
 )
@@ -28,19 +27,11 @@ type Snapshots interface {
 	Fresher(ctx context.Context) (Planner, error)
 }
 
-// Credentials are what a request shows of who sends it.
-type Credentials struct {
-	Authorization string
-	Peer          netip.Addr
-	TLS           *tls.ConnectionState // nil on plain connections
+// Authenticator finds out who asks; an *authn.Chain is one.
+type Authenticator interface {
+	Identify(ctx context.Context, c authn.Credentials) (ask.Identity, error)
+	// Answer is what a request gets for an error of Identify.
+	Answer(err error) authn.Challenge
 }
 
-// Authenticator finds out who asks.
-type Authenticator interface {
-	// Identify returns an error if nobody vouches for the credentials. One that is an
-	// *ask.Rejection is sent as it is (too many hashes at a time: 429); any other is
-	// answered by Challenge.
-	Identify(ctx context.Context, c Credentials) (ask.Identity, error)
-	// Challenge is the 401 for err.
-	Challenge(err error) gate.Answer
-}
+var _ Authenticator = (*authn.Chain)(nil)

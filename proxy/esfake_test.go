@@ -179,7 +179,7 @@ func (f *esfake) accepted() int {
 }
 
 func isClosed(err error) bool {
-	return errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "reset by peer")
+	return errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "reset by peer") || strings.Contains(err.Error(), "remote error: tls")
 }
 
 // writeAnswer writes a JSON answer with a length.

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"guard/authn"
 	"guard/config"
 	"guard/gate"
 	"guard/internal/ask"
@@ -78,23 +79,29 @@ type fakeAuth struct{}
 
 var errNotAnna = errors.New("not anna")
 
-func (fakeAuth) Identify(_ context.Context, c Credentials) (ask.Identity, error) {
-	switch c.Authorization {
+func (fakeAuth) Identify(_ context.Context, c authn.Credentials) (ask.Identity, error) {
+	if c.Certificate != nil {
+		return ask.Identity{Name: c.Certificate.Subject.CommonName}, nil
+	}
+	if len(c.Authorization) != 1 {
+		return ask.Identity{}, authn.ErrNoCredentials
+	}
+	switch c.Authorization[0] {
 	case basic("anna", "pw"):
 		return ask.Identity{Name: "anna"}, nil
 	case basic("busy", "pw"):
-		return ask.Identity{}, &ask.Rejection{Status: 429, Public: "too many password checks", Reason: ask.ReasonTooLarge}
+		return ask.Identity{}, authn.ErrBusy
 	case basic("panic", "pw"):
 		panic("a fault in authentication")
 	}
 	return ask.Identity{}, errNotAnna
 }
 
-func (fakeAuth) Challenge(error) gate.Answer {
-	return gate.Answer{
-		Status: 401, ContentType: "text/plain; charset=UTF-8", Body: []byte("Unauthorized"),
-		Header: []gate.Field{{Name: "WWW-Authenticate", Value: `Basic realm="OpenSearch Security"`}},
+func (fakeAuth) Answer(err error) authn.Challenge {
+	if errors.Is(err, authn.ErrBusy) {
+		return authn.Challenge{Status: 429, ContentType: jsonType, Body: `"busy"`, RetryAfter: "1"}
 	}
+	return authn.Challenge{Status: 401, ContentType: "text/plain; charset=UTF-8", Body: "Unauthorized", Authenticate: `Basic realm="OpenSearch Security"`}
 }
 
 func basic(user, password string) string {

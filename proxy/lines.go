@@ -20,7 +20,9 @@ type linePump struct {
 	read  int64
 	line  []byte // a long line, gathered
 	out   []byte
-	local *gate.Answer // what End returned
+	// action is the last action line: a plan may look at it until its item is done.
+	action []byte
+	local  *gate.Answer // what End returned
 }
 
 // outPiece is how much is gathered before it is written.
@@ -69,7 +71,8 @@ func (p *linePump) item() (bool, error) {
 	if len(line) == 0 {
 		return true, nil // the clusters pass over empty lines between two actions
 	}
-	hasDocument, err := p.lines.Action(line)
+	p.action = append(p.action[:0], line...)
+	hasDocument, err := p.lines.Action(p.action)
 	if err != nil {
 		return false, lineFault(err)
 	}

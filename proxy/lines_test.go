@@ -33,7 +33,7 @@ func (l *fakeLines) Action(line []byte) (bool, error) {
 	if bytes.Contains(line, []byte("internal")) {
 		return false, &ask.Rejection{Status: 403, Public: "whole bulk refused"}
 	}
-	l.action = append(l.action[:0], line...)
+	l.action = line // it has to hold until Item
 	l.denied = bytes.Contains(line, []byte("deny"))
 	return !bytes.Contains(line, []byte(`"delete"`)), nil
 }

@@ -2,13 +2,13 @@ package proxy
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"time"
 
 	"go.uber.org/zap"
 
+	"guard/authn"
 	"guard/gate"
 	"guard/internal/ask"
 )
@@ -72,27 +72,34 @@ func (t *turn) run() reply {
 	return t.plan(planner, id, unfair)
 }
 
-func (t *turn) credentials() Credentials {
-	c := Credentials{Authorization: t.conn.head.value("authorization"), Peer: t.conn.peer}
+func (t *turn) credentials() authn.Credentials {
+	c := authn.Credentials{Peer: t.conn.peer}
+	for _, f := range t.conn.head.fields {
+		if lower(f.name) == "authorization" {
+			c.Authorization = append(c.Authorization, f.value)
+		}
+	}
 	if t.conn.tls != nil {
-		c.TLS = stateOf(t.conn.tls)
+		// Certificates that nobody verified are not in VerifiedChains.
+		if chains := t.conn.tls.ConnectionState().VerifiedChains; len(chains) > 0 {
+			c.Certificate = chains[0][0]
+		}
 	}
 	return c
 }
 
-func stateOf(c *tls.Conn) *tls.ConnectionState {
-	state := c.ConnectionState()
-	return &state
-}
-
 // unknownCaller answers before anything about the catalogue is looked at (law 12).
 func (t *turn) unknownCaller(err error) reply {
-	var rej *ask.Rejection
-	if errors.As(err, &rej) {
-		return t.refuse(rej)
-	}
 	t.srv.metrics.denied("unauthenticated")
-	return reply{whole: t.srv.auth.Challenge(err)}
+	a := t.srv.auth.Answer(err)
+	whole := gate.Answer{Status: a.Status, ContentType: a.ContentType, Body: []byte(a.Body)}
+	if a.Authenticate != "" {
+		whole.Header = append(whole.Header, gate.Field{Name: "WWW-Authenticate", Value: a.Authenticate})
+	}
+	if a.RetryAfter != "" {
+		whole.Header = append(whole.Header, gate.Field{Name: "Retry-After", Value: a.RetryAfter})
+	}
+	return reply{whole: whole}
 }
 
 // plan asks the gate until it knows what happens. All of it is on one snapshot; only a
