@@ -30,7 +30,6 @@ type clause struct {
 	value   shape // perField: keys of the object below the field
 	short   kind  // perField: what may stand below the field in place of an object
 	verdict
-	role string // why it is refused in a role's own query
 }
 
 // clauses is the table of query clauses. The name of a perField clause's options

@@ -57,6 +57,31 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestRowsEngines: a construct belongs to the engines that know it.
+func TestRowsEngines(t *testing.T) {
+	known := map[string]Engines{}
+	for _, file := range []string{"query_dsl.tsv", "aggs.tsv"} {
+		for _, row := range rows(t, file) {
+			name := file + " " + row[0]
+			if known[name] != "" {
+				known[name] = Both
+				continue
+			}
+			known[name] = Engines(row[1])
+		}
+	}
+	for name, c := range clauses {
+		if want := known["query_dsl.tsv "+name]; c.engines != want && name != "span_gap" {
+			t.Errorf("clause %s belongs to %s; the specifications say %s", name, c.engines, want)
+		}
+	}
+	for name, a := range aggTable {
+		if want := known["aggs.tsv "+name]; a.engines != want {
+			t.Errorf("aggregation %s belongs to %s; the specifications say %s", name, a.engines, want)
+		}
+	}
+}
+
 // TestRowsAgree compares the columns of the specifications with our verdicts: what
 // runs a script, reads another document or passes the filter is refused.
 func TestRowsAgree(t *testing.T) {

@@ -2,7 +2,8 @@ package query
 
 import "maps"
 
-// kind says what may stand at a place of a search.
+// kind says what may stand at a place of a search. The kinds stand in groups, each
+// printed by one method; the last of each group is named below.
 type kind uint8
 
 const (
@@ -58,6 +59,13 @@ const (
 	rewriting  // under a document rule: no choice of terms from the dictionary
 	onlyNone   // nothing but "_none"
 	termsValue // the value of terms: an array; an object would be a lookup
+)
+
+const (
+	lastValue     = scriptCode
+	lastField     = pathName
+	lastPart      = hitShapes
+	lastStructure = nameList
 )
 
 // verdict has a reason in each column under which a construct is refused. An

@@ -84,19 +84,18 @@ func (k *walker) slot(v esjson.Value, key string, s *slot) error {
 		}
 		return k.inert(v)
 	}
-	if s.kind <= scriptCode {
+	switch {
+	case s.kind <= lastValue:
 		return k.value(v, key, s.kind)
-	}
-	if s.kind <= pathName {
+	case s.kind <= lastField:
 		return k.field(v, key, s.kind)
-	}
-	if s.kind <= hitShapes {
+	case s.kind <= lastPart:
 		return k.part(v, key, s.kind)
-	}
-	if s.kind <= nameList {
+	case s.kind <= lastStructure:
 		return k.structure(v, key, s)
+	default:
+		return k.limited(v, key, s.kind)
 	}
-	return k.limited(v, key, s.kind)
 }
 
 // passes reports whether a value is so empty that the refusal of s does not meet it.
