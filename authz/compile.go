@@ -76,6 +76,11 @@ func (c *compiler) evaluation(d *config.Dynamic) {
 	default:
 		c.fault(d.Pos.At("privileges_evaluation_type"), "legacy or v4", "unknown value %q", p.evaluation)
 	}
+	// Which aliases of an index carry a filter is not known here: not built, and a
+	// setting that forbids is not to be ignored.
+	if p.evaluation == config.EvaluationLegacy && d.FilteredAliasMode == "disallow" {
+		c.fault(d.Pos.At("filtered_alias_mode"), "warn or nowarn", "disallow is not built yet")
+	}
 	switch p.resolution {
 	case config.MappingOnly, config.BackendRolesOnly, config.RolesBoth:
 	case "":

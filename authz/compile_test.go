@@ -65,6 +65,7 @@ func TestCompileSettings(t *testing.T) {
 		}
 	}
 	f(func(d *config.Dynamic, _ *config.Policy) { d.PrivilegesEvaluationType = "v5" }, `unknown value "v5"`)
+	f(func(d *config.Dynamic, _ *config.Policy) { d.FilteredAliasMode = "disallow" }, "not built yet")
 	f(func(_ *config.Dynamic, p *config.Policy) { p.RolesMappingResolution = "NONE" }, `unknown roles_mapping_resolution "NONE"`)
 	f(func(_ *config.Dynamic, p *config.Policy) {
 		p.SystemIndices = config.SystemIndices{Enabled: true, Indices: []string{"/(/"}}

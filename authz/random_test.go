@@ -178,6 +178,53 @@ func checkRoads(t *testing.T, d dice, seed int) (allowed int) {
 	return allowed
 }
 
+// FuzzTwoRoads lets the fuzzer choose the worlds.
+func FuzzTwoRoads(f *testing.F) {
+	f.Add(uint64(1), uint64(2))
+	f.Fuzz(func(t *testing.T, a, b uint64) {
+		checkRoads(t, dice{rand.New(rand.NewPCG(a, b))}, int(a))
+	})
+}
+
+// TestMoreRights holds that a further role without rules never takes a name away,
+// and that reduction never gives one that was not asked for.
+func TestMoreRights(t *testing.T) {
+	for seed := range 1000 {
+		d := dice{rand.New(rand.NewPCG(uint64(seed), 11))}
+		w, sec := d.world(), d.security()
+		p := compile(t, sec, config.Policy{})
+		few := as("anna", unique(d.some(2, "r1", "r2"))...)
+		more := as("anna", unique(append(slices.Clone(few.Roles), "r3"))...)
+		part := d.part()
+		res := w.resolve(part.Exprs)
+		less, all := p.Decide(few, w, part, res, noon), p.Decide(more, w, part, res, noon)
+		if less.Effect == Allow && all.Effect != Allow {
+			t.Fatalf("seed %d: %v may, and %v may not", seed, few.Roles, more.Roles)
+		}
+		if !within(less.Allowed, all.Allowed) {
+			t.Fatalf("seed %d: %v may %v, %v only %v", seed, few.Roles, targetNames(less.Allowed), more.Roles, targetNames(all.Allowed))
+		}
+		asked := slices.Clone(res.Targets)
+		for _, name := range res.Unknown {
+			asked = append(asked, unknown(name))
+		}
+		if !within(all.Allowed, asked) {
+			t.Fatalf("seed %d: asked %v, allowed %v", seed, targetNames(asked), targetNames(all.Allowed))
+		}
+	}
+}
+
+// within reports whether all names behind a are behind b.
+func within(a, b []ask.Target) bool {
+	have := allConcrete(b)
+	for _, name := range allConcrete(a) {
+		if !slices.Contains(have, name) {
+			return false
+		}
+	}
+	return true
+}
+
 // TestMissingVariable holds law 9: a principal that lacks an attribute never sees
 // more than one that has it.
 func TestMissingVariable(t *testing.T) {
