@@ -152,16 +152,17 @@ func TestSlowClients(t *testing.T) {
 		t.Errorf("an idle connection: %v after %v; want it closed", err, time.Since(start))
 	}
 
+	conf.Timeouts.Read = time.Second
 	free := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
 	c = free.dial()
-	const steps = 12
+	const steps = 20
 	_, _ = io.WriteString(c, fmt.Sprintf("POST / HTTP/1.1\r\nHost: a\r\n%sContent-Length: %d\r\n\r\n", authLine, steps*window))
 	for range steps {
 		_, _ = c.Write(make([]byte, window))
 		time.Sleep(100 * time.Millisecond)
 	}
 	if a := readGot(t, c, bufio.NewReader(c), "POST"); a.status != 200 {
-		t.Errorf("a steady body of three timeouts' length: %+v", a)
+		t.Errorf("a steady body that takes twice the timeout: %+v", a)
 	}
 }
 
