@@ -308,11 +308,17 @@ func (k *walker) sortNested(v esjson.Value, construct string) error {
 	})
 }
 
+// distanceOptions are all options of _geo_distance; anything else is its field.
+var distanceOptions = map[string]bool{
+	"order": true, "mode": true, "unit": true, "distance_type": true, "validation_method": true, "ignore_unmapped": true,
+	"nested": true, "nested_path": true, "nested_filter": true,
+}
+
 // sortDistance prints _geo_distance: a field with its points beside the options.
 func (k *walker) sortDistance(v esjson.Value, construct string) error {
 	fields := 0
 	return k.members(v, construct, func(name string, m esjson.Value) error {
-		if _, option := sortOptions[name]; option || name == "nested" {
+		if distanceOptions[name] {
 			return k.sortOption(name, m)
 		}
 		if fields++; fields > 1 {
