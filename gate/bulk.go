@@ -25,7 +25,7 @@ func (pl *plan) planBulk() Outcome {
 	for _, p := range pl.q.Params {
 		lines.returns = lines.returns || strings.HasPrefix(p.Name, "_source") && p.Value != "false"
 	}
-	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, Lines: lines, Treat: bulkTreatment{lines.treat}, ChangesState: true}}
+	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, Lines: lines, Treat: bulkTreatment{lines.treat}, ChangesState: lines.madeIndex}}
 }
 
 // bulkLines plans the lines of one bulk.
@@ -40,7 +40,11 @@ type bulkLines struct {
 	action endpoint.BulkAction
 	judged *judged
 	sent   int
+	made   bool // an item was sent to an index that did not exist
 }
+
+// madeIndex reports whether the bulk may have made an index.
+func (b *bulkLines) madeIndex() bool { return b.made }
 
 type bulkKey struct {
 	index string
@@ -87,6 +91,7 @@ func (b *bulkLines) Item(dst, document []byte) ([]byte, error) {
 	}
 	b.treat.slots = append(b.treat.slots, slot{})
 	b.sent++
+	b.made = b.made || b.judged.Allowed[0].Kind == ask.Missing
 	dst = append(b.action.AppendLine(dst, writeName(b.judged)), '\n')
 	if b.action.Op.HasDocument() {
 		dst = append(append(dst, document...), '\n')

@@ -103,15 +103,18 @@ func (pl *plan) build() Outcome {
 // catalogue.
 func (s *Snapshot) planUnrestricted(r *ask.Request) Outcome {
 	out := Outcome{Kind: Forward, Forward: Forwarding{Call: Call{Method: r.Method, Target: r.RawTarget, Source: ClientBody}}}
-	reads := r.Method == "GET" || r.Method == "HEAD"
-	out.Forward.Repeatable = reads
-	out.Forward.ChangesState = !reads
-	if m, err := s.router.MatchRequest(r); err == nil {
-		out.Route = m.Route.ID
-		if !m.Route.NotBuilt {
-			out.Forward.Repeatable = m.Route.Repeatable
-			out.Forward.ChangesState = m.Route.ChangesState
-		}
+	out.Forward.Repeatable = r.Method == "GET" || r.Method == "HEAD"
+	m, err := s.router.MatchRequest(r)
+	if err != nil {
+		return out
+	}
+	out.Route = m.Route.ID
+	if m.Route.NotBuilt {
+		return out // what it changes is seen by the next look at the cluster
+	}
+	out.Forward.Repeatable = m.Route.Repeatable
+	if m.Route.ChangesState && m.Route.Answer == endpoint.Acknowledged {
+		out.Forward.ChangesState = always
 	}
 	return out
 }

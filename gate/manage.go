@@ -75,7 +75,7 @@ func (pl *plan) planCreate() Outcome {
 		return reject(rej)
 	}
 	setBody(&call, body)
-	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, ChangesState: true}}
+	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, ChangesState: always}}
 }
 
 // namesPipeline reports whether settings name a pipeline, in whatever spelling of
@@ -128,7 +128,7 @@ func (pl *plan) sendAliases(method, target string, body []byte) Outcome {
 	}
 	call.Method = method
 	setBody(&call, body)
-	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, ChangesState: true}}
+	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, ChangesState: always}}
 }
 
 // writeAction writes one action with its indices one by one: a wildcard would mean

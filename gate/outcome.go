@@ -72,9 +72,10 @@ type Forwarding struct {
 	Call
 	Lines Lines // only with PlannedBody
 	Treat Treatment
-	// ChangesState tells that names, aliases or mappings may change: the cluster state
-	// is refreshed before the client gets its answer.
-	ChangesState bool
+	// ChangesState reports whether names or aliases may have changed, once the call was
+	// answered: then the cluster state is refreshed before the client gets its answer.
+	// Nil means no.
+	ChangesState func() bool
 }
 
 // Treatment turns the cluster's answer into the client's. A nil Treatment passes it

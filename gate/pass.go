@@ -27,8 +27,15 @@ func (pl *plan) forward(target string, treat Treatment) Outcome {
 	if rej != nil {
 		return reject(rej)
 	}
-	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, Treat: treat, ChangesState: pl.m.Route.ChangesState}}
+	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call, Treat: treat}}
+	if pl.m.Route.ChangesState {
+		out.Forward.ChangesState = always
+	}
+	return out
 }
+
+// always is the ChangesState of a call that is made to change names.
+func always() bool { return true }
 
 // seesIndex is what a principal must hold on an index to learn its health: any node
 // tells it to everybody who may ask for the health of the cluster.

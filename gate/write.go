@@ -16,8 +16,7 @@ func (pl *plan) planWrite() Outcome {
 	if rej := pl.mayWrite(j, pl.q.Creates, pl.m.Route.ID == "update"); rej != nil {
 		return reject(rej)
 	}
-	doc, rej := pl.document(j)
-	if rej != nil {
+	if rej := pl.checkDocument(j); rej != nil {
 		return reject(rej)
 	}
 	call, rej := pl.call(pl.m.Target([]string{writeName(j)}, pl.q.Params))
@@ -25,9 +24,11 @@ func (pl *plan) planWrite() Outcome {
 		return reject(rej)
 	}
 	setBody(&call, pl.q.Body)
-	// Only a new field or index changes the state.
-	changes := j.Allowed[0].Kind == ask.Missing || doc.newField
-	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, ChangesState: changes}}
+	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call}}
+	if j.Allowed[0].Kind == ask.Missing {
+		out.Forward.ChangesState = always
+	}
+	return out
 }
 
 // writeName is where a document is written: an alias keeps its name, because the
@@ -53,36 +54,30 @@ func (pl *plan) mayWrite(j *judged, creates, update bool) *ask.Rejection {
 	return nil
 }
 
-// documentFacts is what has to be known of a document before it is sent.
-type documentFacts struct{ newField bool }
-
-// document parses the body of a write and checks what only its content tells.
-func (pl *plan) document(j *judged) (documentFacts, *ask.Rejection) {
+// checkDocument parses the body of a write and checks what only its content tells.
+func (pl *plan) checkDocument(j *judged) *ask.Rejection {
 	if len(pl.q.Body) == 0 {
-		return documentFacts{}, nil
+		return nil
 	}
 	v, rej := pl.parse(pl.q.Body)
 	if rej != nil {
-		return documentFacts{}, rej
+		return rej
 	}
 	if !v.Is(esjson.Object) {
-		return documentFacts{}, badRequest("cannot use %s as a document; want an object", v.Kind())
+		return badRequest("cannot use %s as a document; want an object", v.Kind())
 	}
-	if pl.m.Route.ID != "update" {
-		facts := documentFacts{newField: pl.addsField(j, v)}
-		if facts.newField && !j.mayAddFields {
-			return facts, pl.newFieldRefusal(j)
-		}
-		return facts, nil
+	update := pl.m.Route.ID == "update"
+	switch {
+	case update && pl.returnsDocument(v) && !pl.may(j, "indices:data/read/get"):
+		return forbidden(pl.who, []string{"indices:data/read/get"}, exprTexts(j.part.Exprs))
+	case j.mayAddFields:
+		return nil
+	case update:
+		return pl.checkUpdate(j, v)
+	case pl.addsField(j, v):
+		return pl.newFieldRefusal(j)
 	}
-	if pl.returnsDocument(v) && !pl.may(j, "indices:data/read/get") {
-		return documentFacts{}, forbidden(pl.who, []string{"indices:data/read/get"}, exprTexts(j.part.Exprs))
-	}
-	facts := documentFacts{newField: true}
-	if j.mayAddFields {
-		return facts, nil
-	}
-	return facts, pl.checkUpdate(j, v)
+	return nil
 }
 
 func (pl *plan) newFieldRefusal(j *judged) *ask.Rejection {

@@ -36,7 +36,7 @@ func (t *turn) forward(f *gate.Forwarding) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if f.ChangesState && a.status < http.StatusMultipleChoices {
+	if f.ChangesState != nil && f.ChangesState() && a.status < http.StatusMultipleChoices {
 		t.refreshState()
 	}
 	if f.Treat == nil {
@@ -116,6 +116,10 @@ func (t *turn) streamBody(c *call) error {
 	}
 	body, err := t.conn.request()
 	if err != nil {
+		return err
+	}
+	if !f.chunked && f.length <= writeInline {
+		c.fixed, err = readWhole(body, f.length, writeInline, &t.share) // no second goroutine is needed
 		return err
 	}
 	limit := t.srv.limits.MaxBulkBody

@@ -37,7 +37,7 @@ func withoutNamed(fields []field, connection string) []field {
 
 // passing says which of a client's headers go with a call.
 type passing struct {
-	plain bool // the answer is read here: the cluster must not compress it
+	plain bool // the answer is read here: it must be JSON, and not compressed
 	body  bool // the client's body goes along as it is, with its encoding
 	own   bool // guard's own call: X-Opaque-Id alone
 }
@@ -53,7 +53,7 @@ func (h *head) requestFields(p passing) []field {
 	out := make([]field, 0, len(h.fields)+3)
 	for _, f := range h.fields {
 		name := lower(f.name)
-		pass := forwarded[name] && !(p.plain && name == "accept-encoding") || p.body && name == "content-encoding"
+		pass := forwarded[name] && !(p.plain && (name == "accept-encoding" || name == "accept")) || p.body && name == "content-encoding"
 		if p.own {
 			pass = name == "x-opaque-id"
 		}

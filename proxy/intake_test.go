@@ -209,7 +209,7 @@ func TestStateIsRefreshedFirst(t *testing.T) {
 	node := newFake(t)
 	fg := &fakeGate{intake: gate.IntakeStream, plan: func(_ *ask.Principal, r *ask.Request, _ gate.Known) gate.Outcome {
 		o := passAll(r)
-		o.Forward.ChangesState = true
+		o.Forward.ChangesState = func() bool { return true }
 		return o
 	}}
 	g := startGuard(t, fg, testConfig(node.url()))
