@@ -49,10 +49,11 @@ testbed:
 format:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted (gofmt -w would mend it):"; echo "$$unformatted"; exit 1; fi
 
+# ST1005 is left out: some of our errors are the cluster's own sentences, word for word.
 lint:
 	go vet ./...
 	@echo "lint: staticcheck"
-	go run $(STATICCHECK) ./...
+	go run $(STATICCHECK) -checks inherit,-ST1005 ./...
 
 # The database of vulnerabilities lies on the web. Where that can't be reached
 # nothing is known, which is said and is no failure; a finding is one.
@@ -69,12 +70,17 @@ race:
 	@echo "race: all tests with the race detector, in random order"
 	$(GOTEST) -race -shuffle=on -timeout 40m ./...
 
-# Every fuzz target of the repository, one after the other.
+# Every fuzz target of the repository, one after the other. Go's fuzzer sometimes
+# reports its own deadline as a failure (golang/go#75804): without a failing input
+# the target is tried once more.
 fuzz:
-	@grep -rhoE --include='*_test.go' '^func Fuzz\w+' . >/dev/null || { echo "fuzz: no targets"; exit 0; }; \
-	grep -rlE --include='*_test.go' '^func Fuzz\w+' . | xargs -n1 dirname | sort -u | while read -r dir; do \
+	@try() { go test -run '^$$' -fuzz "^$$2\$$" -fuzztime $(FUZZTIME) "$$1" </dev/null 2>&1; }; \
+	flake() { grep -q 'context deadline exceeded' <<<"$$1" && ! grep -q 'Failing input' <<<"$$1"; }; \
+	grep -rlE --include='*_test.go' '^func Fuzz\w+' . | xargs -rn1 dirname | sort -u | while read -r dir; do \
 		for target in $$(grep -hoE '^func Fuzz\w+' "$$dir"/*_test.go | cut -d ' ' -f 2); do \
 			echo "fuzz: $$dir $$target for $(FUZZTIME)"; \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$dir" </dev/null; \
+			if ! said=$$(try "$$dir" "$$target"); then \
+				if ! flake "$$said" || ! said=$$(try "$$dir" "$$target"); then echo "$$said"; exit 1; fi; \
+			fi; \
 		done; \
 	done

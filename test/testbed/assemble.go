@@ -29,7 +29,7 @@ func assemble(ctx context.Context, aside, cache string, b build, java jdk) error
 	}
 	artefacts := sections[section]
 	fetchedDir, home := filepath.Join(aside, "fetched"), filepath.Join(aside, "home")
-	err = longStep(fmt.Sprintf("fetching %s (%d files)", strings.ReplaceAll(section, "-", " "), len(artefacts)), func() error {
+	err = longStep("fetching "+strings.ReplaceAll(section, "-", " "), func() error {
 		return fetchAll(ctx, fetchedDir, cache, artefacts)
 	})
 	if err != nil {
