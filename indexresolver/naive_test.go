@@ -1,4 +1,4 @@
-package indexresolver
+package indexresolver_test
 
 import (
 	"maps"
@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"guard/indexresolver"
 	"guard/internal/names"
+	"guard/test/resolution"
 )
 
 // naive expands expressions in the plainest way: a set of texts, changed step by
 // step, of which each is looked up at the end. It shares no code with Resolve.
 type naive struct {
-	Contents
+	indexresolver.Contents
 	opts names.Options
 }
 
@@ -52,7 +54,7 @@ func (n naive) allNames() []string {
 }
 
 func (n naive) closed(index string) bool {
-	return slices.ContainsFunc(n.Indices, func(x Index) bool { return x.Name == index && x.Closed })
+	return slices.ContainsFunc(n.Indices, func(x indexresolver.Index) bool { return x.Name == index && x.Closed })
 }
 
 func (n naive) wanted(index string) bool {
@@ -145,7 +147,7 @@ func (n naive) texts(exprs []string, whole bool) (set map[string]bool, status in
 }
 
 // answer is what a search for exprs does.
-func (n naive) answer(exprs []string) answer {
+func (n naive) answer(exprs []string) resolution.Answer {
 	trivial := len(exprs) == 0 || len(exprs) == 1 && (exprs[0] == "*" || exprs[0] == "_all")
 	var set map[string]bool
 	strict := !n.opts.IgnoreUnavailable
@@ -154,10 +156,10 @@ func (n naive) answer(exprs []string) answer {
 		set = map[string]bool{}
 		for _, e := range exprs {
 			if !trivial && e == "" {
-				return answer{Status: http.StatusNotFound}
+				return resolution.Answer{Status: http.StatusNotFound}
 			}
 			if !trivial && e[0] == '_' {
-				return answer{Status: http.StatusBadRequest}
+				return resolution.Answer{Status: http.StatusBadRequest}
 			}
 			set[e] = true
 		}
@@ -172,19 +174,19 @@ func (n naive) answer(exprs []string) answer {
 	default:
 		var status int
 		if set, status = n.texts(exprs, false); status != http.StatusOK {
-			return answer{Status: status}
+			return resolution.Answer{Status: status}
 		}
 	}
 	return n.concrete(set, strict)
 }
 
-func (n naive) concrete(set map[string]bool, strict bool) answer {
+func (n naive) concrete(set map[string]bool, strict bool) resolution.Answer {
 	open := map[string]bool{}
 	closed := false
 	for text := range set {
 		indices, _, ok := n.members(text)
 		if !ok && strict {
-			return answer{Status: http.StatusNotFound}
+			return resolution.Answer{Status: http.StatusNotFound}
 		}
 		for _, x := range indices {
 			if n.closed(x) {
@@ -196,11 +198,11 @@ func (n naive) concrete(set map[string]bool, strict bool) answer {
 	}
 	switch {
 	case closed && !n.opts.IgnoreUnavailable:
-		return answer{Status: http.StatusBadRequest}
+		return resolution.Answer{Status: http.StatusBadRequest}
 	case len(open) == 0 && !n.opts.AllowNoIndices:
-		return answer{Status: http.StatusNotFound}
+		return resolution.Answer{Status: http.StatusNotFound}
 	}
-	return answer{Status: http.StatusOK, Indices: strings.Join(slices.Sorted(maps.Keys(open)), ",")}
+	return resolution.Answer{Status: http.StatusOK, Indices: strings.Join(slices.Sorted(maps.Keys(open)), ",")}
 }
 
 // filters returns, for each index of the answer, the filters that bind it; an index
@@ -212,7 +214,7 @@ func (n naive) filters(exprs []string) map[string][]string {
 	}
 	out := map[string][]string{}
 	for _, x := range n.Indices {
-		if set[x.Name] || slices.ContainsFunc(n.DataStreams, func(d DataStream) bool { return set[d.Name] && slices.Contains(d.Indices, x.Name) }) {
+		if set[x.Name] || slices.ContainsFunc(n.DataStreams, func(d indexresolver.DataStream) bool { return set[d.Name] && slices.Contains(d.Indices, x.Name) }) {
 			continue
 		}
 		var filters []string

@@ -260,7 +260,8 @@ func inState(index *entry, states names.Expand) bool {
 }
 
 // result lists the aliases and data streams that stand whole, and the indices that
-// stand for themselves.
+// stand for themselves: also those of an alias that was written out and whose name
+// was then excluded.
 func (w *walk) result() ask.Resolved {
 	whole, ways := map[*entry]bool{}, map[*entry][]*entry{}
 	for m := range w.named {
@@ -279,9 +280,6 @@ func (w *walk) result() ask.Resolved {
 		}
 		for _, index := range m.members {
 			searched[index] = true
-		}
-		if !whole[m] {
-			w.out.Targets = append(w.out.Targets, m.target(false))
 		}
 	}
 	for m, ok := range whole {

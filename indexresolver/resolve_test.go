@@ -1,4 +1,4 @@
-package indexresolver
+package indexresolver_test
 
 import (
 	"bufio"
@@ -13,8 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"guard/indexresolver"
 	"guard/internal/ask"
 	"guard/internal/names"
+	"guard/test/resolution"
 )
 
 // TestResolveAsMeasured compares with what a real cluster searched.
@@ -32,13 +34,17 @@ func TestResolveAsMeasured(t *testing.T) {
 			continue // with a colon: remote to us, whether or not the cluster has remotes
 		}
 		cases++
-		want := answer{Status: 200, Indices: parts[2]}
+		want := resolution.Answer{Status: 200, Indices: parts[2]}
 		if status, _, ok := strings.Cut(parts[2], " "); ok {
-			want = answer{}
+			want = resolution.Answer{}
 			want.Status, _ = strconv.Atoi(status)
 		}
-		exprs, o := names.Split(parts[0]), options(t, parts[1])
-		got := predict(s, exprs, o)
+		exprs := names.Split(parts[0])
+		o, err := resolution.Options(parts[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := resolution.Predict(s, exprs, o, now)
 		if r, err := s.Resolve(exprs, o, now); err == nil && len(s.Bindings(r)["a1"].Filters) > 0 {
 			got.Indices = strings.Replace(got.Indices, "a1", "", 1) // the filter of "alf" matches no document
 		}
@@ -99,47 +105,47 @@ func TestResolveTargets(t *testing.T) {
 			t.Errorf("%q means\n%s\nwant\n%s", expr, got, want)
 		}
 	}
-	with := func(e names.Expand) names.Options { o := search; o.Expand = e; return o }
+	with := func(e names.Expand) names.Options { o := resolution.Search; o.Expand = e; return o }
 	strict := names.Options{Expand: names.ExpandOpen}
 	lenient := names.Options{Expand: names.ExpandOpen, IgnoreUnavailable: true, AllowNoIndices: true}
 	noAliases := names.Options{Expand: names.ExpandOpen | names.ExpandClosed, AllowNoIndices: true, IgnoreAliases: true}
 	noStreams := names.Options{Expand: names.ExpandOpen, AllowNoIndices: true, IgnoreDataStreams: true}
 
-	f("a1", search, "a1")
-	f("a1,a1", search, "a1")
-	f("a*,-*", search, "") // nothing is left: the empty set, never "all"
-	f("", search, "ALL .dot* .ds-ds1-000001* .ds-ds1-000002* .ds-ds2-000001* .ds-hds-000001* a1* a2* b1* c-1* sys* x+y*")
+	f("a1", resolution.Search, "a1")
+	f("a1,a1", resolution.Search, "a1")
+	f("a*,-*", resolution.Search, "") // nothing is left: the empty set, never "all"
+	f("", resolution.Search, "ALL .dot* .ds-ds1-000001* .ds-ds1-000002* .ds-ds2-000001* .ds-hds-000001* a1* a2* b1* c-1* sys* x+y*")
 	f("*", with(names.ExpandNone), "ALL")
 	f("_all", with(names.ExpandClosed), "ALL a3*")
 
 	// Aliases and data streams stay whole where all of their indices are meant.
-	f("al", search, "al{a1 a2}")
-	f("almix", search, "almix{a1 a3}")
-	f("ds*", search, "ds1*{.ds-ds1-000001 .ds-ds1-000002} ds2*{.ds-ds2-000001}")
-	f("zal*", search, "zal*{b1}")
-	f("alm*", search, "a1*") // the closed index is not meant
+	f("al", resolution.Search, "al{a1 a2}")
+	f("almix", resolution.Search, "almix{a1 a3}")
+	f("ds*", resolution.Search, "ds1*{.ds-ds1-000001 .ds-ds1-000002} ds2*{.ds-ds2-000001}")
+	f("zal*", resolution.Search, "zal*{b1}")
+	f("alm*", resolution.Search, "a1*") // the closed index is not meant
 	f("alm*", with(names.ExpandOpen|names.ExpandClosed), "almix*{a1 a3}")
-	f("ds*,-.ds-ds1-000001", search, ".ds-ds1-000002* ds2*{.ds-ds2-000001} -.ds-ds1-000001")
-	f("al,a*,-a1", search, "a2* al{a1 a2} althid*{hid} -a1") // a1 is still meant by al
-	f("*,b1", search, ".aldot*{b1} .dot* a1* a2* al*{a1 a2} alf*{a1} althid*{hid} alw*{a1 a2} b1 c-1* ds1*{.ds-ds1-000001 .ds-ds1-000002} ds2*{.ds-ds2-000001} hds*{.ds-hds-000001} sys* x+y* zal*{b1}")
+	f("ds*,-.ds-ds1-000001", resolution.Search, ".ds-ds1-000002* ds2*{.ds-ds2-000001} -.ds-ds1-000001")
+	f("al,a*,-a1", resolution.Search, "a2* al{a1 a2} althid*{hid} -a1") // a1 is still meant by al
+	f("*,b1", resolution.Search, ".aldot*{b1} .dot* a1* a2* al*{a1 a2} alf*{a1} althid*{hid} alw*{a1 a2} b1 c-1* ds1*{.ds-ds1-000001 .ds-ds1-000002} ds2*{.ds-ds2-000001} hds*{.ds-hds-000001} sys* x+y* zal*{b1}")
 
 	// An index that is left of a filtered alias remembers it.
-	f("alf*", search, "alf*{a1}")
-	f("alf*,-alf", search, "a1* -alf") // with its name goes the filter
-	f("alf*,-a1", search, "-a1")
+	f("alf*", resolution.Search, "alf*{a1}")
+	f("alf*,-alf", resolution.Search, "a1* -alf") // with its name goes the filter
+	f("alf*,-a1", resolution.Search, "-a1")
 
 	// Names that are not there.
-	f("nosuch", search, "?nosuch")
+	f("nosuch", resolution.Search, "?nosuch")
 	f("nosuch", lenient, "?nosuch")
-	f("A1,a 1,a1?", search, "?A1 ?a 1 ?a1?")
-	f("nosuch*", search, "0nosuch*")
-	f("a?*,-a1", search, "0a?* -a1")
-	f("a1*,-nosuch", search, "a1* -nosuch")
+	f("A1,a 1,a1?", resolution.Search, "?A1 ?a 1 ?a1?")
+	f("nosuch*", resolution.Search, "0nosuch*")
+	f("a?*,-a1", resolution.Search, "0a?* -a1")
+	f("a1*,-nosuch", resolution.Search, "a1* -nosuch")
 	f("a1*,-nosuch", lenient, "a1*") // no 404 comes of it
-	f("a1*,-nosuch*", search, "a1*")
+	f("a1*,-nosuch*", resolution.Search, "a1*")
 	f("a1*,-nosuch*", strict, "a1* -nosuch*")
-	f("-a1,a2", search, "a2 ?-a1") // no wildcard before it
-	f("a2,-a2", search, "a2 ?-a2")
+	f("-a1,a2", resolution.Search, "a2 ?-a1") // no wildcard before it
+	f("a2,-a2", resolution.Search, "a2 ?-a2")
 
 	// Endpoints that pass kinds over.
 	f("al*", noAliases, "0al*")
@@ -149,20 +155,20 @@ func TestResolveTargets(t *testing.T) {
 	f("ds1", noStreams, "ds1{.ds-ds1-000001 .ds-ds1-000002}")
 
 	// Date math and remote names.
-	f("<a1>", search, "a1")
-	f("<logs-{now/d}>", search, "?logs-2026.11.30")
-	f("a*,<-a1>", search, "a2* althid*{hid} -a1")
-	f("rem:a1", search, "@rem:a1")
-	f("rem:*,a1", search, "a1 @rem:*")
+	f("<a1>", resolution.Search, "a1")
+	f("<logs-{now/d}>", resolution.Search, "?logs-2026.11.30")
+	f("a*,<-a1>", resolution.Search, "a2* althid*{hid} -a1")
+	f("rem:a1", resolution.Search, "@rem:a1")
+	f("rem:*,a1", resolution.Search, "a1 @rem:*")
 	f("rem:a,*", with(names.ExpandClosed), "a3* alclosed*{a3} @rem:a")
-	f("<x-{now/d{yyyy|+02:00}}>", search, "?x-2026")
+	f("<x-{now/d{yyyy|+02:00}}>", resolution.Search, "?x-2026")
 }
 
 func TestResolveRefuses(t *testing.T) {
 	s := mustNew(t, world())
 	f := func(expr names.Expr, status int, typ, reason string) {
 		t.Helper()
-		r, err := s.Resolve([]names.Expr{"a1", expr}, search, now)
+		r, err := s.Resolve([]names.Expr{"a1", expr}, resolution.Search, now)
 		var rejection *ask.Rejection
 		if !errors.As(err, &rejection) {
 			t.Errorf("%q means %v, %v; want a rejection", expr, show(r), err)
@@ -187,9 +193,9 @@ func TestResolveRefuses(t *testing.T) {
 }
 
 func TestZeroStateResolvesNothing(t *testing.T) {
-	for _, s := range []*State{nil, {}} {
+	for _, s := range []*indexresolver.State{nil, {}} {
 		for _, expr := range []string{"", "*", "a", "rem:a"} {
-			r, err := s.Resolve(names.Split(expr), search, now)
+			r, err := s.Resolve(names.Split(expr), resolution.Search, now)
 			var rejection *ask.Rejection
 			if !errors.As(err, &rejection) || rejection.Status != 503 || rejection.Reason != ask.ReasonStateStale {
 				t.Errorf("%q on no state means %s, %v; want 503", expr, show(r), err)
@@ -207,7 +213,7 @@ func TestZeroStateResolvesNothing(t *testing.T) {
 // TestResolveRandomly compares with the naive evaluator over random worlds.
 func TestResolveRandomly(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
-	for range 150 {
+	for range 300 {
 		c := randomContents(rnd)
 		s := mustNew(t, c)
 		for range 60 {
@@ -219,14 +225,14 @@ func TestResolveRandomly(t *testing.T) {
 	}
 }
 
-func compareWithNaive(t *testing.T, s *State, c Contents, exprs []string, o names.Options) {
+func compareWithNaive(t *testing.T, s *indexresolver.State, c indexresolver.Contents, exprs []string, o names.Options) {
 	t.Helper()
 	list := make([]names.Expr, len(exprs))
 	for i, e := range exprs {
 		list[i] = names.Expr(e)
 	}
 	n := naive{Contents: c, opts: o}
-	got, want := predict(s, list, o), n.answer(exprs)
+	got, want := resolution.Predict(s, list, o, now), n.answer(exprs)
 	// Which of two faults is told first is the cluster's affair.
 	if got.Status >= 400 && want.Status >= 400 {
 		got = want
@@ -259,13 +265,13 @@ func compareWithNaive(t *testing.T, s *State, c Contents, exprs []string, o name
 	}
 }
 
-func randomContents(rnd *rand.Rand) Contents {
-	c := Contents{FetchedAt: now}
+func randomContents(rnd *rand.Rand) indexresolver.Contents {
+	c := indexresolver.Contents{FetchedAt: now}
 	for _, name := range []string{"a", "ab", "abb", "b", "ba", ".a", ".ab", "ac"} {
-		x := Index{Name: name, Closed: rnd.IntN(4) == 0, Hidden: rnd.IntN(4) == 0}
+		x := indexresolver.Index{Name: name, Closed: rnd.IntN(4) == 0, Hidden: rnd.IntN(4) == 0}
 		for _, alias := range []string{"aa", "bb", ".b", "aac", "cc"} {
 			if rnd.IntN(3) == 0 {
-				m := Membership{Alias: alias, Hidden: alias == "cc"}
+				m := indexresolver.Membership{Alias: alias, Hidden: alias == "cc"}
 				if rnd.IntN(2) == 0 {
 					m.Filter = []byte(`{"term":{"f":` + strconv.Itoa(rnd.IntN(3)) + `}}`)
 				}
@@ -277,10 +283,10 @@ func randomContents(rnd *rand.Rand) Contents {
 		}
 	}
 	for _, stream := range []string{"ads", "bds"} {
-		d := DataStream{Name: stream, Hidden: rnd.IntN(4) == 0}
+		d := indexresolver.DataStream{Name: stream, Hidden: rnd.IntN(4) == 0}
 		for i := range rnd.IntN(3) {
 			name := ".ds-" + stream + strconv.Itoa(i)
-			c.Indices = append(c.Indices, Index{Name: name, Hidden: true})
+			c.Indices = append(c.Indices, indexresolver.Index{Name: name, Hidden: true})
 			d.Indices = append(d.Indices, name)
 		}
 		if len(d.Indices) > 0 {
@@ -291,8 +297,8 @@ func randomContents(rnd *rand.Rand) Contents {
 }
 
 var pieces = []string{
-	"a", "ab", "abb", "b", ".a", "aa", "bb", ".b", "aac", "cc", "ads", ".ds-ads0", "nosuch",
-	"*", "a*", "*b", "b*", ".*", "*a*", ".ds*", "nosuch*", "c*", "aa*", "_all", "**", "ad*",
+	"a", "ab", "abb", "b", ".a", "aa", "bb", ".b", "aac", "cc", "ads", ".ds-ads0", "nosuch", "aa", "bb", "cc",
+	"*", "*", "*", "a*", "*b", "b*", ".*", "*a*", ".ds*", "nosuch*", "c*", "aa*", "_all", "**", "ad*",
 }
 
 func randomExprs(rnd *rand.Rand) []string {
@@ -317,7 +323,7 @@ func randomOptions(rnd *rand.Rand) names.Options {
 
 func FuzzResolve(f *testing.F) {
 	c := world()
-	s, err := New(c, nil)
+	s, err := indexresolver.New(c, nil)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package indexresolver
+package indexresolver_test
 
 import (
 	"fmt"
@@ -10,14 +10,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"guard/indexresolver"
 	"guard/internal/ask"
 	"guard/internal/names"
+	"guard/test/resolution"
 )
 
 func TestNewRefuses(t *testing.T) {
-	f := func(c Contents, wantErr string) {
+	f := func(c indexresolver.Contents, wantErr string) {
 		t.Helper()
-		s, err := New(c, nil)
+		s, err := indexresolver.New(c, nil)
 		if err == nil || !strings.Contains(err.Error(), wantErr) {
 			t.Errorf("New gives %v; want an error with %q", err, wantErr)
 		}
@@ -25,22 +27,22 @@ func TestNewRefuses(t *testing.T) {
 			t.Error("New failed and returned a state")
 		}
 	}
-	index := func(name string, aliases ...string) Index {
-		x := Index{Name: name}
+	index := func(name string, aliases ...string) indexresolver.Index {
+		x := indexresolver.Index{Name: name}
 		for _, a := range aliases {
-			x.Aliases = append(x.Aliases, Membership{Alias: a})
+			x.Aliases = append(x.Aliases, indexresolver.Membership{Alias: a})
 		}
 		return x
 	}
-	f(Contents{Indices: []Index{index("a"), index("a")}}, `"a" is an index and an index`)
-	f(Contents{Indices: []Index{index("a", "b"), index("b")}}, `"b" is an index and an alias`)
-	f(Contents{Indices: []Index{index("a")}, DataStreams: []DataStream{{Name: "a"}}}, `"a" is an index and a data stream`)
-	f(Contents{Indices: []Index{index("a", "d")}, DataStreams: []DataStream{{Name: "d"}}}, `"d" is an alias and a data stream`)
-	f(Contents{DataStreams: []DataStream{{Name: "d", Indices: []string{"x"}}}}, `the unknown index "x"`)
-	f(Contents{Indices: []Index{index("a", "al")}, DataStreams: []DataStream{{Name: "d", Indices: []string{"al"}}}}, `the unknown index "al"`)
-	f(Contents{Indices: []Index{index("A")}}, "must be lowercase")
-	f(Contents{Indices: []Index{index("a", "*")}}, "must not contain '*'")
-	f(Contents{Indices: []Index{index("")}}, "must not be empty")
+	f(indexresolver.Contents{Indices: []indexresolver.Index{index("a"), index("a")}}, `"a" is an index and an index`)
+	f(indexresolver.Contents{Indices: []indexresolver.Index{index("a", "b"), index("b")}}, `"b" is an index and an alias`)
+	f(indexresolver.Contents{Indices: []indexresolver.Index{index("a")}, DataStreams: []indexresolver.DataStream{{Name: "a"}}}, `"a" is an index and a data stream`)
+	f(indexresolver.Contents{Indices: []indexresolver.Index{index("a", "d")}, DataStreams: []indexresolver.DataStream{{Name: "d"}}}, `"d" is an alias and a data stream`)
+	f(indexresolver.Contents{DataStreams: []indexresolver.DataStream{{Name: "d", Indices: []string{"x"}}}}, `the unknown index "x"`)
+	f(indexresolver.Contents{Indices: []indexresolver.Index{index("a", "al")}, DataStreams: []indexresolver.DataStream{{Name: "d", Indices: []string{"al"}}}}, `the unknown index "al"`)
+	f(indexresolver.Contents{Indices: []indexresolver.Index{index("A")}}, "must be lowercase")
+	f(indexresolver.Contents{Indices: []indexresolver.Index{index("a", "*")}}, "must not contain '*'")
+	f(indexresolver.Contents{Indices: []indexresolver.Index{index("")}}, "must not be empty")
 }
 
 func TestLookup(t *testing.T) {
@@ -77,9 +79,9 @@ func TestWriteIndex(t *testing.T) {
 }
 
 func TestWriteIndexIsTheLastOfAStream(t *testing.T) {
-	s := mustNew(t, Contents{
-		Indices:     []Index{{Name: ".ds-b"}, {Name: ".ds-a"}},
-		DataStreams: []DataStream{{Name: "d", Indices: []string{".ds-b", ".ds-a"}}},
+	s := mustNew(t, indexresolver.Contents{
+		Indices:     []indexresolver.Index{{Name: ".ds-b"}, {Name: ".ds-a"}},
+		DataStreams: []indexresolver.DataStream{{Name: "d", Indices: []string{".ds-b", ".ds-a"}}},
 	})
 	if got, _ := s.WriteIndex("d"); got != ".ds-a" {
 		t.Errorf("the write index is %q; want the last, .ds-a", got)
@@ -94,8 +96,8 @@ func TestWriteIndexIsTheLastOfAStream(t *testing.T) {
 
 func TestMappingsAreKeptOnce(t *testing.T) {
 	mapping := func() []byte { return []byte(`{"properties":{"f":{"type":"keyword"}}}`) }
-	old := mustNew(t, Contents{Indices: []Index{{Name: "a", Mapping: mapping()}, {Name: "b", Mapping: mapping()}, {Name: "c"}}})
-	next, err := New(Contents{Indices: []Index{{Name: "a", Mapping: mapping()}, {Name: "d", Mapping: []byte(`{}`)}}}, old)
+	old := mustNew(t, indexresolver.Contents{Indices: []indexresolver.Index{{Name: "a", Mapping: mapping()}, {Name: "b", Mapping: mapping()}, {Name: "c"}}})
+	next, err := indexresolver.New(indexresolver.Contents{Indices: []indexresolver.Index{{Name: "a", Mapping: mapping()}, {Name: "d", Mapping: []byte(`{}`)}}}, old)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,8 +125,8 @@ func TestMappingsAreKeptOnce(t *testing.T) {
 }
 
 func TestNamesKeepTheirOrdinals(t *testing.T) {
-	old := mustNew(t, Contents{Indices: []Index{{Name: "a"}, {Name: "b", Aliases: []Membership{{Alias: "x"}}}}})
-	next, err := New(Contents{Indices: []Index{{Name: "b"}, {Name: "c"}}}, old)
+	old := mustNew(t, indexresolver.Contents{Indices: []indexresolver.Index{{Name: "a"}, {Name: "b", Aliases: []indexresolver.Membership{{Alias: "x"}}}}})
+	next, err := indexresolver.New(indexresolver.Contents{Indices: []indexresolver.Index{{Name: "b"}, {Name: "c"}}}, old)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +135,7 @@ func TestNamesKeepTheirOrdinals(t *testing.T) {
 	if !ok || before != after {
 		t.Errorf("b had ordinal %d and has %d, %v", before, after, ok)
 	}
-	f := func(s *State, want ...string) {
+	f := func(s *indexresolver.State, want ...string) {
 		t.Helper()
 		var got []string
 		for _, name := range s.Names().All() {
@@ -150,16 +152,16 @@ func TestNamesKeepTheirOrdinals(t *testing.T) {
 
 func TestBindings(t *testing.T) {
 	filter := func(v string) []byte { return []byte(`{"term":{"f":"` + v + `"}}`) }
-	s := mustNew(t, Contents{FetchedAt: now, Indices: []Index{
-		{Name: "a", Aliases: []Membership{
+	s := mustNew(t, indexresolver.Contents{FetchedAt: now, Indices: []indexresolver.Index{
+		{Name: "a", Aliases: []indexresolver.Membership{
 			{Alias: "f1", Filter: filter("1")}, {Alias: "f2", Filter: filter("2"), SearchRouting: "y,x"},
 			{Alias: "f1too", Filter: filter("1"), SearchRouting: "z"}, {Alias: "free"},
 		}},
-		{Name: "b", Aliases: []Membership{{Alias: "f1"}, {Alias: "routed", SearchRouting: "r"}}},
+		{Name: "b", Aliases: []indexresolver.Membership{{Alias: "f1"}, {Alias: "routed", SearchRouting: "r"}}},
 	}})
-	f := func(expr string, want map[string]Binding) {
+	f := func(expr string, want map[string]indexresolver.Binding) {
 		t.Helper()
-		r, err := s.Resolve(names.Split(expr), search, now)
+		r, err := s.Resolve(names.Split(expr), resolution.Search, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,24 +169,24 @@ func TestBindings(t *testing.T) {
 			t.Errorf("%q is bound (-want +got):\n%s", expr, diff)
 		}
 	}
-	none := map[string]Binding{}
+	none := map[string]indexresolver.Binding{}
 	f("a", none)
 	f("free", none)
-	f("f1", map[string]Binding{"a": {Filters: [][]byte{filter("1")}}}) // on b it has no filter
-	f("f2", map[string]Binding{"a": {Filters: [][]byte{filter("2")}, Routing: []string{"x", "y"}}})
-	f("f1,f2", map[string]Binding{"a": {Filters: [][]byte{filter("1"), filter("2")}}})
-	f("f2,f1too", map[string]Binding{"a": {Filters: [][]byte{filter("2"), filter("1")}, Routing: []string{"x", "y", "z"}}})
-	f("f1,f1too", map[string]Binding{"a": {Filters: [][]byte{filter("1")}}})
+	f("f1", map[string]indexresolver.Binding{"a": {Filters: [][]byte{filter("1")}}}) // on b it has no filter
+	f("f2", map[string]indexresolver.Binding{"a": {Filters: [][]byte{filter("2")}, Routing: []string{"x", "y"}}})
+	f("f1,f2", map[string]indexresolver.Binding{"a": {Filters: [][]byte{filter("1"), filter("2")}}})
+	f("f2,f1too", map[string]indexresolver.Binding{"a": {Filters: [][]byte{filter("2"), filter("1")}, Routing: []string{"x", "y", "z"}}})
+	f("f1,f1too", map[string]indexresolver.Binding{"a": {Filters: [][]byte{filter("1")}}})
 	f("f1,a", none)
 	f("f1,free", none)
 	f("f*", none)
-	f("routed", map[string]Binding{"b": {Routing: []string{"r"}}})
-	f("f1*,-b", map[string]Binding{"a": {Filters: [][]byte{filter("1")}}})
+	f("routed", map[string]indexresolver.Binding{"b": {Routing: []string{"r"}}})
+	f("f1*,-b", map[string]indexresolver.Binding{"a": {Filters: [][]byte{filter("1")}}})
 }
 
 // TestSameNames changes one fact at a time.
 func TestSameNames(t *testing.T) {
-	f := func(what string, change func(*Contents), want bool) {
+	f := func(what string, change func(*indexresolver.Contents), want bool) {
 		t.Helper()
 		c := world()
 		change(&c)
@@ -193,32 +195,32 @@ func TestSameNames(t *testing.T) {
 			t.Errorf("%s: SameNames is %v; want %v", what, a.SameNames(b), want)
 		}
 	}
-	f("nothing", func(*Contents) {}, true)
-	f("when it was fetched", func(c *Contents) { c.StateUUID, c.Version, c.Term, c.FetchedAt = "x", 9, 9, now.Add(1) }, true)
-	f("the order", func(c *Contents) { slices.Reverse(c.Indices) }, true)
-	f("the cluster", func(c *Contents) { c.ClusterUUID = "x" }, false)
-	f("the engine", func(c *Contents) { c.Engine.Major = 3 }, false)
-	f("an index less", func(c *Contents) { c.Indices = slices.Delete(c.Indices, 7, 8) }, false)
-	f("an index made anew", func(c *Contents) { c.Indices[0].UUID = "x" }, false)
-	f("closed", func(c *Contents) { c.Indices[0].Closed = true }, false)
-	f("hidden", func(c *Contents) { c.Indices[0].Hidden = true }, false)
-	f("system", func(c *Contents) { c.Indices[0].System = true }, false)
-	f("mapping", func(c *Contents) { c.Indices[0].Mapping = []byte("{}") }, false)
-	f("an alias less", func(c *Contents) { c.Indices[1].Aliases = c.Indices[1].Aliases[1:] }, false)
-	f("filter", func(c *Contents) { c.Indices[0].Aliases[3].Filter = []byte(`{"match_all":{}}`) }, false)
-	f("routing", func(c *Contents) { c.Indices[0].Aliases[3].SearchRouting = "2" }, false)
-	f("index routing", func(c *Contents) { c.Indices[0].Aliases[3].IndexRouting = "2" }, false)
-	f("write index", func(c *Contents) { c.Indices[0].Aliases[4].Write = false }, false)
-	f("write index of a stream", func(c *Contents) { slices.Reverse(c.DataStreams[0].Indices) }, false)
-	f("hidden stream", func(c *Contents) { c.DataStreams[0].Hidden = true }, false)
-	if (&State{}).SameNames(mustNew(t, world())) || !(&State{}).SameNames(nil) {
+	f("nothing", func(*indexresolver.Contents) {}, true)
+	f("when it was fetched", func(c *indexresolver.Contents) { c.StateUUID, c.Version, c.Term, c.FetchedAt = "x", 9, 9, now.Add(1) }, true)
+	f("the order", func(c *indexresolver.Contents) { slices.Reverse(c.Indices) }, true)
+	f("the cluster", func(c *indexresolver.Contents) { c.ClusterUUID = "x" }, false)
+	f("the engine", func(c *indexresolver.Contents) { c.Engine.Major = 3 }, false)
+	f("an index less", func(c *indexresolver.Contents) { c.Indices = slices.Delete(c.Indices, 7, 8) }, false)
+	f("an index made anew", func(c *indexresolver.Contents) { c.Indices[0].UUID = "x" }, false)
+	f("closed", func(c *indexresolver.Contents) { c.Indices[0].Closed = true }, false)
+	f("hidden", func(c *indexresolver.Contents) { c.Indices[0].Hidden = true }, false)
+	f("system", func(c *indexresolver.Contents) { c.Indices[0].System = true }, false)
+	f("mapping", func(c *indexresolver.Contents) { c.Indices[0].Mapping = []byte("{}") }, false)
+	f("an alias less", func(c *indexresolver.Contents) { c.Indices[1].Aliases = c.Indices[1].Aliases[1:] }, false)
+	f("filter", func(c *indexresolver.Contents) { c.Indices[0].Aliases[3].Filter = []byte(`{"match_all":{}}`) }, false)
+	f("routing", func(c *indexresolver.Contents) { c.Indices[0].Aliases[3].SearchRouting = "2" }, false)
+	f("index routing", func(c *indexresolver.Contents) { c.Indices[0].Aliases[3].IndexRouting = "2" }, false)
+	f("write index", func(c *indexresolver.Contents) { c.Indices[0].Aliases[4].Write = false }, false)
+	f("write index of a stream", func(c *indexresolver.Contents) { slices.Reverse(c.DataStreams[0].Indices) }, false)
+	f("hidden stream", func(c *indexresolver.Contents) { c.DataStreams[0].Hidden = true }, false)
+	if (&indexresolver.State{}).SameNames(mustNew(t, world())) || !(&indexresolver.State{}).SameNames(nil) {
 		t.Error("no state is the same as some state, or not as no state")
 	}
 }
 
 func TestAge(t *testing.T) {
-	s := mustNew(t, Contents{FetchedAt: now})
-	f := func(s *State, want time.Duration) {
+	s := mustNew(t, indexresolver.Contents{FetchedAt: now})
+	f := func(s *indexresolver.State, want time.Duration) {
 		t.Helper()
 		if got := s.Age(now.Add(time.Minute)); got != want {
 			t.Errorf("the age is %v; want %v", got, want)
@@ -229,15 +231,15 @@ func TestAge(t *testing.T) {
 	f(s, 40*time.Second)
 	s.Confirm(now.Add(10 * time.Second)) // an answer that came late
 	f(s, 40*time.Second)
-	f(&State{}, math.MaxInt64)
+	f(&indexresolver.State{}, math.MaxInt64)
 	f(nil, math.MaxInt64)
 }
 
 func BenchmarkResolve(b *testing.B) {
-	c := Contents{FetchedAt: now}
+	c := indexresolver.Contents{FetchedAt: now}
 	for _, family := range []string{"a", "b", "c", "d", "e"} {
 		for i := range 2000 {
-			c.Indices = append(c.Indices, Index{Name: fmt.Sprint("index_", family, i)})
+			c.Indices = append(c.Indices, indexresolver.Index{Name: fmt.Sprint("index_", family, i)})
 		}
 	}
 	s := mustNew(b, c)
@@ -248,7 +250,7 @@ func BenchmarkResolve(b *testing.B) {
 		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := s.Resolve(exprs, search, now); err != nil {
+				if _, err := s.Resolve(exprs, resolution.Search, now); err != nil {
 					b.Fatal(err)
 				}
 			}
