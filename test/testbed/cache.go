@@ -65,7 +65,7 @@ func cacheDir() (string, error) {
 }
 
 // homeName names a home by what is in it, so that a changed pin, module or
-// main class makes a new home instead of a stale one.
+// main class makes a new home instead of a stale one. Who changes what assemble does raises the layout.
 func homeName(b build) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "layout 1\n%v\n%s\n%s\n%v\n", b, artefactsText, nodeMainSource, modules)

@@ -51,13 +51,30 @@ func Shared(t testing.TB, o Options) *Node {
 	return s.node
 }
 
-// Main runs the tests of a package and stops the nodes that they shared; logs
-// are kept if a test failed. Use it as: func TestMain(m *testing.M) { testbed.Main(m) }
+// atExit holds what Main does in the end.
+var atExit struct {
+	sync.Mutex
+	funcs []func() error
+}
+
+// AtExit has Main call f after the tests: for what a test binary makes once, such
+// as a program that all of its tests run.
+func AtExit(f func() error) {
+	atExit.Lock()
+	defer atExit.Unlock()
+	atExit.funcs = append(atExit.funcs, f)
+}
+
+// Main runs the tests of a package, stops the nodes that they shared and does what
+// AtExit was told; logs are kept if a test failed. Use it as:
+// func TestMain(m *testing.M) { testbed.Main(m) }
 func Main(m *testing.M) {
 	code := m.Run()
-	if err := stopShared(code != 0); err != nil {
-		progress("%v", err)
-		code = max(code, 1)
+	for _, f := range append(atExit.funcs, func() error { return stopShared(code != 0) }) {
+		if err := f(); err != nil {
+			progress("%v", err)
+			code = max(code, 1)
+		}
 	}
 	os.Exit(code)
 }
