@@ -66,9 +66,9 @@ func (k *walker) field(v esjson.Value, key string, as kind) error {
 	case pathName:
 		return k.oneField(v, key, Path)
 	case rankNames:
-		return k.fieldList(v, key, Rank)
+		return k.oneOrMany(v, key, func(e esjson.Value) error { return k.oneField(e, key, Rank) })
 	case fieldList:
-		return k.fieldList(v, key, Match)
+		return k.fieldList(v, key)
 	}
 	return refuse(v, key, "nothing may stand here")
 }
@@ -87,21 +87,21 @@ func (k *walker) oneField(v esjson.Value, key string, use Use) error {
 
 // fieldList prints a list of fields, each of which may be a pattern and carry a
 // boost: ["title^2","body*"]. Under a field rule patterns become names.
-func (k *walker) fieldList(v esjson.Value, key string, use Use) error {
+func (k *walker) fieldList(v esjson.Value, key string) error {
 	if v.Is(esjson.String) && (k.fill != nil || !k.fieldRule()) {
-		return k.listed(v, key, use)
+		return k.listed(v, key)
 	}
 	if !v.Is(esjson.Array) && !v.Is(esjson.String) {
 		return refuse(v, key, "found %s, want names of fields", v.Kind())
 	}
 	k.w.BeginArray()
 	if v.Is(esjson.String) {
-		if err := k.listed(v, key, use); err != nil {
+		if err := k.listed(v, key); err != nil {
 			return err
 		}
 	}
 	for _, e := range v.Elements() {
-		if err := k.listed(e, key, use); err != nil {
+		if err := k.listed(e, key); err != nil {
 			return err
 		}
 	}
@@ -109,23 +109,20 @@ func (k *walker) fieldList(v esjson.Value, key string, use Use) error {
 	return nil
 }
 
-func (k *walker) listed(v esjson.Value, key string, use Use) error {
+func (k *walker) listed(v esjson.Value, key string) error {
 	if !v.Is(esjson.String) {
 		return refuse(v, key, "found %s, want the name of a field", v.Kind())
 	}
-	name, boost := v.String(), ""
-	if i := strings.IndexByte(name, '^'); i >= 0 {
-		name, boost = name[:i], name[i:]
-	}
+	name, boost := cutBoost(v.String())
 	if !k.fieldRule() || !isPattern(name) {
-		shown, err := k.seen(v, name, use)
+		shown, err := k.seen(v, name, Match)
 		if err != nil {
 			return err
 		}
 		k.w.Text(shown + boost)
 		return nil
 	}
-	names, err := k.expand(v, name, use)
+	names, err := k.expand(v, name, Match)
 	if err != nil {
 		return err
 	}
@@ -136,4 +133,12 @@ func (k *walker) listed(v esjson.Value, key string, use Use) error {
 		k.w.Text(n + boost)
 	}
 	return nil
+}
+
+// cutBoost splits "title^2".
+func cutBoost(s string) (name, boost string) {
+	if i := strings.IndexByte(s, '^'); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
 }

@@ -78,8 +78,8 @@ type Use uint8
 
 // The uses of a field.
 const (
-	Match     Use = iota // in a query clause
-	Rank                 // in sort, collapse, slice or an aggregation
+	Match     Use = iota // in a query clause; a pattern names what a text can be searched in
+	Rank                 // in sort, collapse or an aggregation, and a pattern of exists: any type
 	Fetch                // doc values, stored fields and fields of a hit
 	Highlight            // highlighting of a hit
 	Path                 // as the path of a nested clause, sort or aggregation

@@ -91,7 +91,7 @@ func (k *walker) exists(v esjson.Value, c *clause) error {
 		}
 		pattern = name + ".*"
 	}
-	names, err := k.expand(field, pattern, Match)
+	names, err := k.expand(field, pattern, Rank)
 	if err != nil {
 		return err
 	}
@@ -164,19 +164,19 @@ func (k *walker) multi(v esjson.Value, c *clause) error {
 		}
 		list = d
 	}
-	all := !list.Is(esjson.String) && list.Len() == 0 || isAll(list)
+	none := !list.Is(esjson.String) && list.Len() == 0
 	if !list.Is(esjson.Invalid) && !list.Is(esjson.String) && !list.Is(esjson.Array) && !list.Is(esjson.Null) {
 		return refuse(list, c.name, "found %s, want names of fields", list.Kind())
 	}
 	if !v.Is(esjson.Object) {
 		return refuse(v, c.name, "found %s, want an object", v.Kind())
 	}
-	if all && c.name == "more_like_this" {
+	if none && c.name == "more_like_this" {
 		return refuse(v, c.name, "it names no fields%s", underFieldRule) // an index setting would choose
 	}
 	k.w.BeginObject()
 	k.w.Key("fields")
-	if err := k.multiFields(v, list, all); err != nil {
+	if err := k.multiFields(v, list, none); err != nil {
 		return err
 	}
 	for key, m := range v.Members() {
@@ -188,7 +188,7 @@ func (k *walker) multi(v esjson.Value, c *clause) error {
 		}
 	}
 	// The cluster is lenient by itself when it searches all fields.
-	if _, takes := c.keys["lenient"]; takes && all {
+	if _, takes := c.keys["lenient"]; takes && (none || hasAll(list)) {
 		if _, given := v.Lookup("lenient"); !given {
 			k.w.Key("lenient")
 			k.w.Bool(true)
@@ -198,19 +198,23 @@ func (k *walker) multi(v esjson.Value, c *clause) error {
 	return nil
 }
 
-// isAll reports whether a list of fields is the one pattern of all fields.
-func isAll(list esjson.Value) bool {
-	if list.Is(esjson.Array) && list.Len() == 1 {
-		for _, e := range list.Elements() {
-			list = e
+// hasAll reports whether a list of fields holds the pattern of all fields.
+func hasAll(list esjson.Value) bool {
+	name, _ := cutBoost(list.String())
+	if list.Is(esjson.String) {
+		return name == "*"
+	}
+	for _, e := range list.Elements() {
+		if e.Is(esjson.String) && hasAll(e) {
+			return true
 		}
 	}
-	return list.Is(esjson.String) && list.String() == "*"
+	return false
 }
 
-func (k *walker) multiFields(v, list esjson.Value, all bool) error {
-	if !all {
-		return k.fieldList(list, "fields", Match)
+func (k *walker) multiFields(v, list esjson.Value, none bool) error {
+	if !none {
+		return k.fieldList(list, "fields")
 	}
 	names, err := k.expand(v, "*", Match)
 	if err != nil {
