@@ -26,7 +26,7 @@ func (f *filter) multiSearch(i int) (end int, keep bool, err error) {
 	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
 		switch string(key) {
 		case "responses":
-			end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.search(i) })
+			end, _, err := f.array(i, func(i int) (int, bool, error) { return f.search(i) })
 			return end, true, err
 		case "took", "error", "status":
 			return f.keep(i)
@@ -40,7 +40,7 @@ func (f *filter) multiGet(i int) (end int, keep bool, err error) {
 	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
 		switch string(key) {
 		case "docs":
-			end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.getDocument(i) })
+			end, _, err := f.array(i, func(i int) (int, bool, error) { return f.getDocument(i) })
 			return end, true, err
 		case "error", "status":
 			return f.keep(i)
@@ -101,7 +101,7 @@ func (f *filter) aggregations(i int) (end int, keep bool, err error) {
 			return f.aggregations(i)
 		})
 	case '[':
-		end, _, err = f.array(i, func(_ []byte, i int) (int, bool, error) { return f.aggregations(i) })
+		end, _, err = f.array(i, func(i int) (int, bool, error) { return f.aggregations(i) })
 	default:
 		end, err = f.skip(i)
 	}
@@ -116,13 +116,13 @@ func (f *filter) suggestions(i int) (end int, keep bool, err error) {
 		case "text", "offset", "length":
 			return f.keep(i)
 		case "options":
-			end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.oneHit(i, (*filter).optionMember) })
+			end, _, err := f.array(i, func(i int) (int, bool, error) { return f.oneHit(i, (*filter).optionMember) })
 			return end, true, err
 		}
 		return i, false, fault(i, "found unknown key %s in a suggestion", quote(key))
 	}
 	end, _, err = f.object(i, func(_ []byte, i int) (int, bool, error) {
-		end, _, err := f.array(i, func(_ []byte, i int) (int, bool, error) {
+		end, _, err := f.array(i, func(i int) (int, bool, error) {
 			end, _, err := f.object(i, entry)
 			return end, true, err
 		})

@@ -1,6 +1,7 @@
 package fls
 
 import (
+	"bytes"
 	"fmt"
 
 	"guard/internal/esjson"
@@ -104,23 +105,27 @@ type visit func(key []byte, i int) (end int, keep bool, err error)
 
 // object passes over the object at i and cuts the members that v does not keep.
 func (f *filter) object(i int, v visit) (end, kept int, err error) {
-	if f.at(i) != '{' {
-		return i, 0, fault(i, "found no object")
-	}
-	return f.container(i, '}', v)
+	return f.container(i, '{', '}', func(i int) (int, bool, error) {
+		key, i, err := f.readKey(i)
+		if err != nil {
+			return i, false, err
+		}
+		return v(key, i)
+	})
 }
 
 // array passes over the array at i and cuts the elements that v does not keep.
-func (f *filter) array(i int, v visit) (end, kept int, err error) {
-	if f.at(i) != '[' {
-		return i, 0, fault(i, "found no array")
-	}
-	return f.container(i, ']', v)
+func (f *filter) array(i int, v func(i int) (end int, keep bool, err error)) (end, kept int, err error) {
+	return f.container(i, '[', ']', v)
 }
 
-// container does both: they differ in what stands before a value. A comma goes with
-// the entry behind it, or, before the first kept entry, with the one before it.
-func (f *filter) container(i int, closing byte, v visit) (end, kept int, err error) {
+// container passes over the entries between opening and closing; v looks at one of
+// them, key and all. A comma goes with the entry behind it, or, before the first
+// kept entry, with the one before it.
+func (f *filter) container(i int, opening, closing byte, v func(i int) (end int, keep bool, err error)) (end, kept int, err error) {
+	if f.at(i) != opening {
+		return i, 0, fault(i, "found no %q", opening)
+	}
 	if f.depth++; f.depth > maxDepth {
 		return i, 0, &AnswerError{Offset: i, Err: esjson.ErrTooDeep}
 	}
@@ -132,14 +137,8 @@ func (f *filter) container(i int, closing byte, v visit) (end, kept int, err err
 	keptEnd := 0
 	for {
 		start := i
-		var key []byte
-		if closing == '}' {
-			if key, i, err = f.readKey(i); err != nil {
-				return i, kept, err
-			}
-		}
 		dstLen, copied := len(f.dst), f.copied
-		end, keep, err := v(key, i)
+		end, keep, err := v(i)
 		if err != nil {
 			return end, kept, err
 		}
@@ -219,7 +218,7 @@ func (f *filter) value(i int, n *node) (end int, keep bool, err error) {
 		return end, kept > 0 || n.verdict != Probe, err
 	case '[':
 		empty := f.at(esjson.SkipSpace(f.src, i+1)) == ']'
-		end, kept, err := f.array(i, func(_ []byte, i int) (int, bool, error) { return f.value(i, n) })
+		end, kept, err := f.array(i, func(i int) (int, bool, error) { return f.value(i, n) })
 		// An array of nothing but hidden scalars must not show that they are there.
 		return end, kept > 0 || n.verdict == Inner || n.verdict == Container && empty, err
 	default:
@@ -231,10 +230,16 @@ func (f *filter) value(i int, n *node) (end int, keep bool, err error) {
 // members passes over the object at i, which stands at n.
 func (f *filter) members(i int, n *node) (end, kept int, err error) {
 	var before *node
-	return f.object(i, func(key []byte, i int) (int, bool, error) {
-		m := n.guess(before, key)
-		if m == nil {
-			m = f.member(n, key)
+	return f.container(i, '{', '}', func(i int) (int, bool, error) {
+		m := n.guess(before)
+		if m != nil && bytes.HasPrefix(f.src[i:], m.lexeme) {
+			i = esjson.SkipSpace(f.src, i+len(m.lexeme)) // fast path: the key is not even scanned
+		} else {
+			key, at, err := f.readKey(i)
+			if err != nil {
+				return at, false, err
+			}
+			i, m = at, f.member(n, key)
 			n.remember(before, m)
 		}
 		before = m

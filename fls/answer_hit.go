@@ -4,7 +4,7 @@ import "bytes"
 
 // hitList passes over an array of hits.
 func (f *filter) hitList(i int) (end int, keep bool, err error) {
-	end, _, err = f.array(i, func(_ []byte, i int) (int, bool, error) { return f.oneHit(i, (*filter).hitMember) })
+	end, _, err = f.array(i, func(i int) (int, bool, error) { return f.oneHit(i, (*filter).hitMember) })
 	return end, true, err
 }
 
@@ -151,12 +151,12 @@ func (f *filter) hitIgnored(i int) (end int, keep bool, err error) {
 	if err := f.judging(i); err != nil {
 		return i, false, err
 	}
-	shown := func(_ []byte, i int) (int, bool, error) {
+	shown := func(i int) (int, bool, error) {
 		name, end, err := f.text(i)
 		return end, err == nil && f.hit.projection.JudgeName(name) != Drop, err
 	}
 	if f.at(i) == '"' {
-		return shown(nil, i)
+		return shown(i)
 	}
 	end, _, err = f.array(i, shown)
 	return end, true, err

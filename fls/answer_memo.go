@@ -5,6 +5,8 @@ import (
 	"maps"
 	"sync"
 	"sync/atomic"
+
+	"guard/internal/esjson"
 )
 
 // memo keeps the verdicts on paths. Reading takes no lock: the map that is read
@@ -23,7 +25,7 @@ type memo struct {
 // wrong, that saves building the path and looking it up.
 type node struct {
 	parent  *node
-	key     string // of the member of parent
+	lexeme  []byte // how the member of parent is mostly spelled: "key":
 	path    string
 	verdict Verdict
 	kept    bool // is in the memo; others are not to be remembered
@@ -32,23 +34,19 @@ type node struct {
 	next  atomic.Pointer[node] // a member of the same parent, or of another one
 }
 
-// is reports whether n is the member of parent called key. The same path can be
-// reached by other keys ("a" and "b.c", "a.b" and "c"): that is not the same member.
-func (n *node) is(parent *node, key []byte) bool {
-	return n != nil && n.parent == parent && n.key == string(key)
-}
-
-// guess returns the member of n called key if it was the one that came after before
-// (nil: the first) in some document.
-func (n *node) guess(before *node, key []byte) *node {
+// guess returns the member of n that came after before (nil: the first) in some
+// document, if there was one. The same path can be reached by other keys ("a" and
+// "b.c", "a.b" and "c"), so what came next may be the member of another parent: that
+// is no guess.
+func (n *node) guess(before *node) *node {
 	g := n.first.Load()
 	if before != nil {
 		g = before.next.Load()
 	}
-	if g.is(n, key) {
-		return g
+	if g == nil || g.parent != n {
+		return nil
 	}
-	return nil
+	return g
 }
 
 // remember notes that m came after before.
@@ -69,8 +67,9 @@ const (
 	maxMemoPath = 256
 )
 
-// Judging a path costs a try of each entry for each object around it. Paths beyond these bounds are hidden: the clusters index none
-// deeper than 20 by default, so they are of objects that are not indexed.
+// Judging a path costs a try of each entry for each object around it. Paths beyond
+// these bounds are hidden: the clusters index none deeper than 20 by default, so
+// they are of objects that are not indexed.
 const (
 	maxPath  = 2048
 	maxAbove = 100 // dots
@@ -83,7 +82,7 @@ func (m *memo) at(p *Projection, parent *node, key, path []byte) *node {
 	if n := m.lookup(path); n != nil {
 		return n
 	}
-	n := &node{parent: parent, key: string(key), path: string(path)}
+	n := &node{parent: parent, path: string(path)}
 	if len(path) > maxPath || bytes.Count(path, dot) > maxAbove {
 		return n
 	}
@@ -96,6 +95,7 @@ func (m *memo) at(p *Projection, parent *node, key, path []byte) *node {
 	} else {
 		n.verdict = p.judge(n.path, judged)
 	}
+	n.lexeme = append(esjson.AppendString(nil, string(key)), ':')
 	m.put(n)
 	return n
 }

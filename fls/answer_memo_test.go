@@ -74,7 +74,7 @@ func TestUnkeptNodesAreNotRemembered(t *testing.T) {
 		}
 	}
 	if n := p.source.root.first.Load(); n != nil {
-		t.Fatalf("the first key is remembered as %.20q", n.key)
+		t.Fatalf("the first key is remembered as %.20q", n.lexeme)
 	}
 	if n := p.source.lookup([]byte("b")); n == nil || n.next.Load() != nil {
 		t.Fatal("a short key is not kept, or has a successor")

@@ -115,9 +115,9 @@ func TestAppendSourceRefuses(t *testing.T) {
 			t.Fatalf("%.40s: %T; want an *AnswerError", doc, err)
 		}
 	}
-	f(``, `found no object at offset 0`)
-	f(`[]`, `found no object`)
-	f(`"a"`, `found no object`)
+	f(``, `found no '{' at offset 0`)
+	f(`[]`, `found no '{'`)
+	f(`"a"`, `found no '{'`)
 	f(`{`, `unexpected end of text`)
 	f(`{"a":1`, `found no ',' or '}' at offset 6`)
 	f(`{"a" 1}`, `found no ':' at offset 5`)

@@ -108,19 +108,19 @@ func TestAppendSearchRefuses(t *testing.T) {
 	f := func(src, want string) { t.Helper(); checkFault(t, twoIndices(t), (*Answer).AppendSearch, src, want) }
 	hits := func(hit, want string) { t.Helper(); f(`{"hits":{"hits":[`+hit+`]}}`, want) }
 
-	f(``, `found no object`)
+	f(``, `found no '{'`)
 	f(`{"profile":{}}`, `unknown key "profile" in a search answer at offset 11`)
 	f(`{"ext":{}}`, `unknown key "ext" in a search answer`)
 	f(`{"hits":{"docs":[]}}`, `unknown key "docs" around hits`)
-	f(`{"hits":[]}`, `found no object`)
-	f(`{"hits":{"hits":{}}}`, `found no array`)
+	f(`{"hits":[]}`, `found no '{'`)
+	f(`{"hits":{"hits":{}}}`, `found no '['`)
 	f(`{"took":1} x`, `found data behind the end`)
 	f(`{"took":1,"hits":{"hits":[{"_index":"hr","_source":{"a":1}}`, `found no ','`)
-	f(`{"aggregations":{"a":{"hits":[1]}}}`, `found no object`)
+	f(`{"aggregations":{"a":{"hits":[1]}}}`, `found no '{'`)
 	f(`{"suggest":{"s":[{"options":[{"extra":1}]}]}}`, `unknown key "extra" in a hit`)
 	f(`{"suggest":{"s":[{"extra":1}]}}`, `unknown key "extra" in a suggestion`)
 
-	hits(`1`, `found no object`)
+	hits(`1`, `found no '{'`)
 	hits(`{"_index":"other","_id":"1"}`, `found a hit of index "other", which was not asked for`)
 	hits(`{"_index":1}`, `want a key in '"'`)
 	hits(`{"_index":"hr","_new":1}`, `unknown key "_new" in a hit`)
@@ -133,7 +133,7 @@ func TestAppendSearchRefuses(t *testing.T) {
 	hits(`{"_index":"hr","_source":{},"_nested":{"field":"dependents"}}`, `found the nested path of a hit behind its fields`)
 	hits(`{"_index":"hr","_nested":{"field":"a","path":"b"}}`, `unknown key "path" in a nested path`)
 	hits(`{"_index":"hr","_nested":{"_nested":{"field":"a"},"field":"b"}}`, `found a nested path behind an inner one`)
-	hits(`{"_index":"hr","_source":"text"}`, `found no object`)
+	hits(`{"_index":"hr","_source":"text"}`, `found no '{'`)
 	hits(`{"_index":"hr","inner_hits":{"a":{"total":1}}}`, `unknown key "total" around hits`)
 	hits(`{"_index":"hr","inner_hits":{"a":{"hits":{"hits":[{"_source":{}}]}}}}`, `before its index`) // the outer index is not the inner one
 	hits(`{"_index":"hr","_ignored":[1]}`, `want a key in '"'`)
@@ -148,7 +148,7 @@ func TestAppendMultiSearch(t *testing.T) {
 		`{"took":1,"responses":[{"hits":{"hits":[{"_index":"hr","_source":{}}]},"status":200},{"error":{"reason":"x"},"status":403},{"hits":{"hits":[{"_index":"pub","_source":{"ssn":1}}]},"status":200}]}`)
 	f(`{"error":{},"status":400}`, `{"error":{},"status":400}`)
 	checkFault(t, twoIndices(t), (*Answer).AppendMultiSearch, `{"hits":{}}`, `unknown key "hits" in a multi-search`)
-	checkFault(t, twoIndices(t), (*Answer).AppendMultiSearch, `{"responses":{}}`, `found no array`)
+	checkFault(t, twoIndices(t), (*Answer).AppendMultiSearch, `{"responses":{}}`, `found no '['`)
 }
 
 func TestAppendGet(t *testing.T) {
