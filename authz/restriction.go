@@ -164,8 +164,8 @@ func (r *ruleSet) restriction(emptyFrees bool) Restriction {
 
 // sortedRules puts rules into the order of their texts, each once.
 func sortedRules(rules []DLSRule) []DLSRule {
-	slices.SortFunc(rules, func(a, b DLSRule) int { return strings.Compare(a.Text, b.Text) })
-	return slices.CompactFunc(rules, func(a, b DLSRule) bool { return a.Text == b.Text })
+	slices.SortFunc(rules, func(a, b DLSRule) int { return strings.Compare(a.meaning(), b.meaning()) })
+	return slices.CompactFunc(rules, func(a, b DLSRule) bool { return a.meaning() == b.meaning() })
 }
 
 // mergeMasks joins the lists of entries. Inside a list the first mask that matches
@@ -202,7 +202,7 @@ func (r *Restriction) hash() ask.RestrictionID {
 	}
 	documents := make([]string, 0, len(r.DLS))
 	for _, rule := range r.DLS {
-		documents = append(documents, compactJSON(rule.Text))
+		documents = append(documents, rule.meaning())
 	}
 	slices.Sort(documents)
 	list(slices.Compact(documents))
@@ -211,6 +211,15 @@ func (r *Restriction) hash() ask.RestrictionID {
 	var id ask.RestrictionID
 	copy(id[:], h.Sum(nil))
 	return id
+}
+
+// meaning returns what tells r from other rules. A value is literal where a rule's own
+// text is a pattern, so equal texts of different templates can mean different things.
+func (r DLSRule) meaning() string {
+	if len(r.Values) == 0 {
+		return compactJSON(r.Text)
+	}
+	return compactJSON(r.Text) + "\x00" + r.Template
 }
 
 // compactJSON drops white space that means nothing; what is no JSON stays.
