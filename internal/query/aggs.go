@@ -46,6 +46,8 @@ var (
 
 // aggTable is the table of aggregations.
 var aggTable = indexAggs([]agg{
+	// Metrics. They see the documents that matched, and with a filter beside the query
+	// clusters take no short cut over statistics of the index.
 	{name: "avg", engines: Both, keys: valuesOf},
 	{name: "max", engines: Both, keys: valuesOf},
 	{name: "min", engines: Both, keys: valuesOf},
@@ -77,10 +79,12 @@ var aggTable = indexAggs([]agg{
 	{name: "cartesian_bounds", engines: Elasticsearch, keys: valuesOf},
 	{name: "cartesian_centroid", engines: Elasticsearch, keys: valuesOf},
 
+	// Buckets by value.
 	{name: "terms", engines: Both, nests: true, keys: join(valuesOf, counted, chosen, buckets, of(scalar, "execution_hint", "collect_mode"))},
 	{name: "multi_terms", engines: Both, nests: true, keys: join(counted, buckets, of(scalar, "collect_mode", "format"),
 		shape{"terms": {kind: objects, keys: join(valuesOf, chosen)}})},
 	{name: "rare_terms", engines: Both, nests: true, keys: join(valuesOf, chosen, of(scalar, "max_doc_count", "precision"))},
+	// The background set is the whole index, whatever the query says.
 	{name: "significant_terms", engines: Both, nests: true, verdict: verdict{dls: whyStats}, keys: significant},
 	{name: "significant_text", engines: Both, nests: true, verdict: verdict{dls: whyStats}, keys: join(significant,
 		of(rankNames, "source_fields"), of(scalar, "filter_duplicate_text"))},
@@ -98,10 +102,12 @@ var aggTable = indexAggs([]agg{
 	{name: "geohash_grid", engines: Both, nests: true, keys: grid},
 	{name: "geotile_grid", engines: Both, nests: true, keys: grid},
 	{name: "geohex_grid", engines: Both, nests: true, keys: grid},
+	// Buckets by query: they narrow what matched already.
 	{name: "filter", engines: Both, nests: true, query: true},
 	{name: "filters", engines: Both, nests: true, keys: join(of(queryNamed, "filters"), of(scalar, "other_bucket", "other_bucket_key", "keyed"))},
 	{name: "adjacency_matrix", engines: Both, nests: true, keys: join(of(queryNamed, "filters"), of(scalar, "separator"))},
 	{name: "missing", engines: Both, nests: true, keys: of(rankName, "field")},
+	// The one aggregation that leaves the query, and so the filter, behind.
 	{name: "global", engines: Both, nests: true, verdict: verdict{dls: whyWhole}, keys: shape{}},
 	{name: "nested", engines: Both, nests: true, keys: of(pathName, "path")},
 	{name: "reverse_nested", engines: Both, nests: true, keys: of(pathName, "path")},
@@ -123,6 +129,8 @@ var aggTable = indexAggs([]agg{
 	{name: "frequent_item_sets", engines: Elasticsearch, keys: join(of(queryOne, "filter"), of(scalar, "minimum_set_size", "minimum_support", "size"),
 		shape{"fields": {kind: objects, keys: join(chosen, of(rankName, "field"))}})},
 
+	// Pipelines. Their scripts see numbers of buckets only, yet a stored script is
+	// somebody else's code: refused like all others until there is a list of good ones.
 	{name: "avg_bucket", engines: Both, keys: pipeline},
 	{name: "sum_bucket", engines: Both, keys: pipeline},
 	{name: "min_bucket", engines: Both, keys: pipeline},

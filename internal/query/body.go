@@ -32,11 +32,15 @@ var searchKeys = join(fetched, of(scalar, "min_score", "track_total_hits", "time
 		})},
 		"slice": {kind: object, keys: join(of(rankName, "field"), of(scalar, "id", "max"))},
 
-		"profile":          {kind: off, verdict: both(whyText)},
-		"suggest":          {kind: inert, verdict: verdict{dls: whyTerms, fls: "suggestions under a field rule are not built yet", all: "suggestions are not built yet"}, emptyOK: true},
+		// A profile prints the query of every shard with the filter in it.
+		"profile": {kind: off, verdict: both(whyText)},
+		// Suggesters read the term dictionary; no query binds them.
+		"suggest": {kind: inert, verdict: verdict{dls: whyTerms, fls: "suggestions under a field rule are not built yet", all: "suggestions are not built yet"}, emptyOK: true},
+		// A field made up under the name that a filter uses would decide what it shows.
 		"runtime_mappings": {verdict: verdict{dls: whyMadeUp, fls: whyMadeUp, all: "fields made up in a request are not built yet"}, emptyOK: true},
 		"derived":          {verdict: verdict{dls: whyMadeUp, fls: whyMadeUp, all: "fields made up in a request are not built yet"}, emptyOK: true},
 		"indices_boost":    {verdict: everyone(whyIndex), emptyOK: true},
+		// Other sources of hits, or another choice of indices, than query and path.
 		"pit":              {verdict: everyone(whyHandle)},
 		"ext":              {verdict: everyone(whyHidden), emptyOK: true},
 		"search_pipeline":  {kind: onlyNone, verdict: verdict{}},

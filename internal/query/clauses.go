@@ -36,6 +36,7 @@ type clause struct {
 // counts only with a scalar below it: {"terms":{"boost":["x"]}} asks for a field
 // called boost, and term, prefix, wildcard, fuzzy and match know no options there.
 var clauses = index([]clause{
+	// Clauses around other clauses. OpenSearch also takes mustNot.
 	{name: "bool", engines: Both, keys: join(namedBoost,
 		of(queryMany, "must", "filter", "should", "must_not", "mustNot"), of(scalar, "minimum_should_match", "adjust_pure_negative"))},
 	{name: "boosting", engines: Both, keys: join(namedBoost, of(queryOne, "positive", "negative"), of(scalar, "negative_boost"))},
@@ -52,6 +53,8 @@ var clauses = index([]clause{
 	{name: "ids", engines: Both, keys: join(namedBoost, of(scalars, "values", "type"))},
 	{name: "type", engines: Both, keys: join(namedBoost, of(scalar, "value"))},
 
+	// Clauses on terms. A terms clause with an object below its field is a lookup in
+	// another index; the filter of the search does not bind what it reads.
 	{name: "term", engines: Both, form: perField, short: scalar, value: join(namedBoost, of(scalar, "value", "case_insensitive"))},
 	{name: "terms", engines: Both, form: perField, short: termsValue, keys: join(namedBoost, of(scalar, "value_type"))},
 	{name: "terms_set", engines: Both, form: perField, value: join(namedBoost,
@@ -59,6 +62,9 @@ var clauses = index([]clause{
 	{name: "range", engines: Both, form: perField, keys: namedBoost, value: join(namedBoost,
 		of(rangeText, "gt", "gte", "lt", "lte", "from", "to"), of(scalar, "include_lower", "include_upper", "format", "time_zone", "relation"))},
 	{name: "exists", engines: Both, form: fieldTest, keys: join(namedBoost, of(fieldPattern, "field"))},
+	// Clauses that choose terms from the dictionary, which holds those of hidden
+	// documents too. By default all terms that fit are taken, so that a hidden one
+	// changes nothing; fuzzy takes the 50 nearest, which hidden ones could displace.
 	{name: "prefix", engines: Both, form: perField, short: prefixText, value: join(namedBoost, of(prefixText, "value", "prefix"),
 		of(scalar, "case_insensitive"), rewritten)},
 	{name: "wildcard", engines: Both, form: perField, short: wildcardText, value: join(namedBoost, rewritten,
@@ -68,6 +74,8 @@ var clauses = index([]clause{
 	{name: "fuzzy", engines: Both, form: perField, short: scalar, value: join(namedBoost, rewritten,
 		of(scalar, "value", "term", "fuzziness", "prefix_length", "transpositions"), of(expansions, "max_expansions"))},
 
+	// Clauses on analysed text. cutoff_frequency and common weigh words by how many
+	// documents of the shard hold them, hidden ones included, and match by that.
 	{name: "match", engines: Both, form: perField, short: scalar, value: join(namedBoost, analysed, fuzzed)},
 	{name: "match_phrase", engines: Both, form: perField, short: scalar, value: join(namedBoost, of(scalar, "query", "slop", "analyzer", "zero_terms_query"))},
 	{name: "match_phrase_prefix", engines: Both, form: perField, short: scalar, value: join(namedBoost,
@@ -86,6 +94,8 @@ var clauses = index([]clause{
 	{name: "simple_query_string", engines: Both, form: multi, keys: join(namedBoost, textOptions, of(simpleText, "query"), of(fieldList, "fields"),
 		of(scalar, "flags"))},
 
+	// Clauses on positions. use_field and field_masking_span change the field deep
+	// inside; span_gap stands among the clauses of span_near alone.
 	{name: "intervals", engines: Both, form: perField, value: join(namedBoost, intervalRule)},
 	{name: "span_term", engines: Both, form: perField, short: scalar, value: join(namedBoost, of(scalar, "value", "term"))},
 	{name: "span_multi", engines: Both, keys: join(namedBoost, of(queryOne, "match"))},
@@ -99,6 +109,8 @@ var clauses = index([]clause{
 	{name: "field_masking_span", engines: Both, keys: join(namedBoost, of(queryOne, "query"), of(fieldName, "field"))},
 	{name: "span_field_masking", engines: Elasticsearch, keys: join(namedBoost, of(queryOne, "query"), of(fieldName, "field"))},
 
+	// A nested object belongs to its document, so the filter binds it. Parents and
+	// children are documents of their own, which it does not bind.
 	{name: "nested", engines: Both, keys: join(namedBoost, of(pathName, "path"), of(queryOne, "query"), of(scalar, "score_mode", "ignore_unmapped"),
 		of(hitShape, "inner_hits"))},
 	{name: "has_child", engines: Both, verdict: verdict{dls: whyJoin, fls: whyJoinFLS}, keys: join(namedBoost, of(queryOne, "query"),
@@ -107,13 +119,17 @@ var clauses = index([]clause{
 		of(scalar, "parent_type", "score", "ignore_unmapped"), of(hitShape, "inner_hits"))},
 	{name: "parent_id", engines: Both, verdict: verdict{dls: whyJoin, fls: whyJoinFLS}, keys: join(namedBoost, of(scalar, "type", "id", "ignore_unmapped"))},
 
+	// like takes texts only: an object names a document, maybe of another index.
 	{name: "more_like_this", engines: Both, form: multi, verdict: verdict{dls: whyStats}, keys: join(namedBoost, of(fieldList, "fields"),
 		each(slot{kind: scalars}, "like", "unlike"), of(scalar, "max_query_terms", "min_term_freq", "min_doc_freq", "max_doc_freq", "min_word_length",
 			"max_word_length", "analyzer", "minimum_should_match", "boost_terms", "include", "fail_on_unsupported_field"), of(scalars, "stop_words"))},
 	{name: "script", engines: Both, verdict: both(whyScript), keys: join(namedBoost, shape{"script": scripted})},
+	// Their scores carry the field's value out; so does sort, and the field is looked at.
 	{name: "distance_feature", engines: Both, keys: join(namedBoost, of(fieldName, "field"), of(inert, "origin"), of(scalar, "pivot"))},
 	{name: "rank_feature", engines: Both, keys: join(namedBoost, of(fieldName, "field"), of(inert, "saturation", "log", "sigmoid", "linear"))},
 
+	// Below the field stand shapes and points, which name nothing, but for a shape
+	// that is stored in another index.
 	{name: "geo_bounding_box", engines: Both, form: perField, short: inert, keys: join(namedBoost, of(scalar, "type", "validation_method", "ignore_unmapped"))},
 	{name: "geo_distance", engines: Both, form: perField, short: inert,
 		keys: join(namedBoost, of(scalar, "distance", "distance_type", "unit", "validation_method", "ignore_unmapped"))},

@@ -58,6 +58,7 @@ var kept = param{on: Search | Count}
 
 // paramTable is the table of URL parameters.
 var paramTable = map[string]param{
+	// q replaces the query of the body, so it has to be filtered in its place.
 	"q":                {on: Search | Count, move: withQuery},
 	"df":               {on: Search | Count, move: withQuery},
 	"analyzer":         {on: Search | Count, move: withQuery},
@@ -65,6 +66,7 @@ var paramTable = map[string]param{
 	"default_operator": {on: Search | Count, move: withQuery},
 	"lenient":          {on: Search | Count, move: withQuery},
 
+	// The cluster lets these win over the body, or adds them to it; see place.
 	"stored_fields":    {on: Search, move: withField},
 	"docvalue_fields":  {on: Search, move: withField},
 	"_source":          {on: Search, move: withField},
@@ -75,17 +77,19 @@ var paramTable = map[string]param{
 	"source":              {on: Search | Count | MultiSearch, move: dropped}, // the body, which was parsed as such
 	"source_content_type": {on: Search | Count | MultiSearch, move: dropped},
 
+	// suggest_text alone is harmless, but means nothing without suggest_field.
 	"suggest_field": {on: Search, verdict: everyone("suggestions are not built yet")},
 	"suggest_mode":  {on: Search, verdict: everyone("suggestions are not built yet")},
 	"suggest_size":  {on: Search, verdict: everyone("suggestions are not built yet")},
 	"suggest_text":  {on: Search, verdict: everyone("suggestions are not built yet")},
 
-	"explain":                       {on: Search, flag: true, verdict: explains},
-	"error_trace":                   {on: Search | Count | MultiSearch, flag: true, verdict: both(whyText)},
-	"verbose_pipeline":              {on: Search | MultiSearch, flag: true, verdict: everyone(whyPipe)},
-	"search_pipeline":               {on: Search | MultiSearch, only: []string{"_none"}},
-	"scroll":                        {on: Search, verdict: everyone(whyHandle)},
-	"search_type":                   {on: Search | MultiSearch, only: []string{"query_then_fetch", "dfs_query_then_fetch"}},
+	"explain":          {on: Search, flag: true, verdict: explains},
+	"error_trace":      {on: Search | Count | MultiSearch, flag: true, verdict: both(whyText)},
+	"verbose_pipeline": {on: Search | MultiSearch, flag: true, verdict: everyone(whyPipe)},
+	"search_pipeline":  {on: Search | MultiSearch, only: []string{"_none"}},
+	"scroll":           {on: Search, verdict: everyone(whyHandle)},
+	"search_type":      {on: Search | MultiSearch, only: []string{"query_then_fetch", "dfs_query_then_fetch"}},
+	// An answer in another format cannot be filtered.
 	"format":                        {on: Search | Count | MultiSearch, only: []string{"json"}},
 	"_slice":                        {on: Search, verdict: everyone(whyHandle)},
 	"_source_exclude_vectors":       {on: Search},
