@@ -19,10 +19,12 @@ action_groups: {read: {allowed_actions: ["indices:data/read*"]}}
 roles:
   a:      {index_permissions: [{index_patterns: ["a*"], allowed_actions: [read]}]}
   all:    {cluster_permissions: ["*"], index_permissions: [{index_patterns: ["*"], allowed_actions: ["*"]}]}
+  names:  {index_permissions: [{index_patterns: ["*"], allowed_actions: ["*"]}]}
   system: {index_permissions: [{index_patterns: [".sys*"], allowed_actions: [read, "system:admin/*"]}]}
   get:    {index_permissions: [{index_patterns: ["b*"], allowed_actions: ["indices:data/read/get"]}]}
   search: {index_permissions: [{index_patterns: ["b*"], allowed_actions: ["indices:data/read/search"]}]}
   far:    {index_permissions: [{index_patterns: ["east:logs-*"], allowed_actions: [read]}]}
+  far1:   {index_permissions: [{index_patterns: ["east:l?g"], allowed_actions: [read]}]}
   ruled:  {index_permissions: [{index_patterns: ["nosuch"], fls: ["a"], allowed_actions: [read]}]}
   today:  {index_permissions: [{index_patterns: ["<logs-{now/d}>"], allowed_actions: [read]}]}
   mine:   {index_permissions: [{index_patterns: ["${user.name}-*"], allowed_actions: [read]}]}
@@ -138,6 +140,8 @@ func TestDecideParts(t *testing.T) {
 		f(mode, asks("indices:data/read/search", "indices:data/read/get"), "b1", Deny, "search")
 		f(mode, asks("indices:data/read/search", "indices:data/read/get"), "b1", Allow, "search", "get") // roles add up
 		f(mode, asks("cluster:monitor/health"), "a1", Deny, "a")                                         // the rules know it as a cluster action, whatever the scope
+		f(mode, asks("cluster:monitor/health"), "a1", Deny, "names")
+		f(mode, asks("indices:data/write/bulk"), "nosuch*", Deny, "names") // would pass unchecked on no names
 		f(mode, asks("cluster:indices:data/read/search"), "a1", Deny, "a")
 		f(mode, asks("missing:indices:admin/create", "indices:data/read/get"), "a1", Allow, "a")
 		f(mode, asks("missing:indices:admin/create", "indices:data/read/get"), "a9", Deny, "a")
@@ -175,8 +179,19 @@ func TestDecideRemote(t *testing.T) {
 		f(mode, "east:logs-1", "", Deny, nil, "far", "ruled") // over there nobody would enforce a rule
 	}
 	f("L", "east:*", "", Deny, nil, "far")
+	f("L", "east:l*g", "", Deny, nil, "far1") // wider than what is granted, though its text matches
 	f("v4", "east:*", "", Allow, nil, "far") // of a wildcard nothing is left
 	f("Ld", "east:*,east:logs-*", "b1", Allow, logs, "far")
+
+	fixed := searchPart("a1,east:logs-*")
+	fixed.Fixed = true
+	res := edgeWorld.resolve(exprs("a1"))
+	res.Remote = logs
+	for _, mode := range []string{"Ld", "v4"} {
+		if d := edge(t, mode).Decide(as("anna", "a"), edgeWorld, fixed, res, noon); d.Effect != Deny {
+			t.Errorf("%s: a fixed list lost %q", mode, logs)
+		}
+	}
 }
 
 func TestMissing(t *testing.T) {
@@ -191,19 +206,19 @@ func TestMissing(t *testing.T) {
 	}
 	const search, get, health = "indices:data/read/search", "indices:data/read/get", "cluster:monitor/health"
 	f("L", "a1", []string{search}, nil, "a")
-	f("L", "b1", []string{search, get}, Matrix{{get, "b1", true, []string{"all", "get"}}}, "search")
+	f("L", "b1", []string{search, get}, Matrix{{get, "b1", true, []string{"all", "get", "names"}}}, "search")
 	f("L", "b1", []string{search, get}, Matrix{
-		{search, "b1", true, []string{"all", "search"}},
-		{get, "b1", true, []string{"all", "get"}},
+		{search, "b1", true, []string{"all", "names", "search"}},
+		{get, "b1", true, []string{"all", "get", "names"}},
 	}, "a")
-	f("L", "b*", []string{search}, Matrix{{search, "b1", false, []string{"all", "search"}}}, "a") // the client named no b1
-	f("L", "xb", []string{search}, Matrix{{search, "b1", false, []string{"all", "search"}}}, "a") // an alias is its members
-	f("v4", "xb", []string{search}, Matrix{{search, "xb", true, []string{"all"}}}, "search")
+	f("L", "b*", []string{search}, Matrix{{search, "b1", false, []string{"all", "names", "search"}}}, "a") // the client named no b1
+	f("L", "xb", []string{search}, Matrix{{search, "b1", false, []string{"all", "names", "search"}}}, "a") // an alias is its members
+	f("v4", "xb", []string{search}, Matrix{{search, "xb", true, []string{"all", "names"}}}, "search")
 	f("L", "a1", []string{"cluster:" + health}, Matrix{{health, "", false, []string{"all"}}}, "a")
-	f("v4", "nosuch*", []string{search}, Matrix{{search, "", false, []string{"a", "all", "far", "half", "mine", "ruled", "search", "system", "today"}}})
+	f("v4", "nosuch*", []string{search}, Matrix{{search, "", false, []string{"a", "all", "far", "far1", "half", "mine", "names", "ruled", "search", "system", "today"}}})
 	f("L", ".sys1", []string{search}, Matrix{{systemPermission, ".sys1", true, []string{"system"}}}, "all")
 	f("L", SecurityIndex, []string{search}, Matrix{{systemPermission, SecurityIndex, true, nil}}, "all")
-	f("L", "a9", []string{"missing:indices:admin/create"}, Matrix{{"indices:admin/create", "a9", true, []string{"all"}}}, "a")
+	f("L", "a9", []string{"missing:indices:admin/create"}, Matrix{{"indices:admin/create", "a9", true, []string{"all", "names"}}}, "a")
 	f("L", "a1", []string{"missing:indices:admin/create"}, nil, "a")
 	f("L", "*", []string{"indices:admin/delete"}, nil, "all") // no right could help
 

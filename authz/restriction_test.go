@@ -1,6 +1,7 @@
 package authz
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -93,6 +94,28 @@ func TestRestriction(t *testing.T) {
 	check(overriding, "logs-1", rules{DLS: []string{red}}, "red")
 	check(overriding, "logs-1", rules{}, "missing", "plain")
 	check(overriding, "logs-1", rules{}, "missdls", "plain")
+}
+
+// TestSlowExpression holds that an expression that runs out of time may cover: it
+// grants nothing, and what its entry hides stays hidden.
+func TestSlowExpression(t *testing.T) {
+	p := compile(t, parseSecurity(t, `
+roles:
+  slow:  {index_permissions: [{index_patterns: ["/(a|aa)+b/"], fls: ["f"], allowed_actions: ["indices:data/read/search"]}]}
+  plain: {index_permissions: [{index_patterns: ["*"]}]}
+`), config.Policy{})
+	name := strings.Repeat("a", 80) + "c"
+	w := &world{Indices: []string{name}}
+	if r := p.Restriction(as("anna", "slow", "plain"), w, name, noon); !r.None {
+		t.Errorf("got %+v; want nothing shown", r)
+	}
+	part := searchPart(name)
+	if d := p.Decide(as("anna", "slow"), w, part, w.resolve(part.Exprs), noon); d.Effect != Deny {
+		t.Error("allowed by an expression that found no end")
+	}
+	if r := p.Restriction(as("anna", "slow", "plain"), w, "ab", noon); len(r.FLS) != 1 {
+		t.Errorf("got %+v; want its field rule", r)
+	}
 }
 
 // TestRestrictionID holds that an id follows from the meaning alone.
