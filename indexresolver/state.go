@@ -107,8 +107,9 @@ type entry struct {
 	kind     ask.TargetKind
 	hidden   bool
 	filtered bool
-	members  []*entry // sorted; of an index itself
-	names    []string // of members
+	members  []*entry     // sorted; of an index itself
+	names    []string     // of members
+	itself   []ask.Target // the one target that the name written out is
 
 	index   *Index    // of an index
 	stream  *entry    // of an index that belongs to one
@@ -233,6 +234,7 @@ func (s *State) finish(prev *State) {
 		for i, m := range e.members {
 			e.names[i] = m.name
 		}
+		e.itself = []ask.Target{e.target(false)}
 		// An alias with one index writes to it without being told.
 		if e.kind == ask.Alias && e.write == "" && len(e.members) == 1 {
 			e.write = e.names[0]

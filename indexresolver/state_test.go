@@ -235,24 +235,65 @@ func TestAge(t *testing.T) {
 	f(nil, math.MaxInt64)
 }
 
-func BenchmarkResolve(b *testing.B) {
-	c := indexresolver.Contents{FetchedAt: now}
-	for _, family := range []string{"a", "b", "c", "d", "e"} {
-		for i := range 2000 {
-			c.Indices = append(c.Indices, indexresolver.Index{Name: fmt.Sprint("index_", family, i)})
+func TestResolveOfANameDoesNotAllocate(t *testing.T) {
+	s := mustNew(t, world())
+	for _, name := range []names.Expr{"a1", "al", "ds1"} {
+		exprs := []names.Expr{name}
+		if n := testing.AllocsPerRun(200, func() {
+			if _, err := s.Resolve(exprs, resolution.Search, now); err != nil {
+				t.Fatal(err)
+			}
+		}); n != 0 {
+			t.Errorf("Resolve of %q allocates %v times; want 0", name, n)
 		}
 	}
-	s := mustNew(b, c)
-	for _, bench := range []struct{ name, expr string }{
-		{"all", "*"}, {"one", c.Indices[0].Name}, {"pattern-20-percent", "index_a*"}, {"pattern-none", "x*"},
-	} {
-		exprs := names.Split(bench.expr)
-		b.Run(bench.name, func(b *testing.B) {
+}
+
+// families are the names of the public benchmark: index_a0, index_b0 … index_e0, index_a1 …
+func families(n int) indexresolver.Contents {
+	c := indexresolver.Contents{FetchedAt: now}
+	for i := range n {
+		c.Indices = append(c.Indices, indexresolver.Index{
+			Name: fmt.Sprintf("index_%c%d", 'a'+i%5, i/5), Mapping: []byte(`{"properties":{"f":{"type":"keyword"}}}`),
+			Aliases: []indexresolver.Membership{{Alias: fmt.Sprint("alias_", i/10)}},
+		})
+	}
+	return c
+}
+
+func BenchmarkResolve(b *testing.B) {
+	for _, n := range []int{10, 10_000, 100_000} {
+		s := mustNew(b, families(n))
+		for _, bench := range []struct{ name, expr string }{
+			{"all", "*"}, {"one", "index_a1"}, {"pattern-20-percent", "index_a*"}, {"list-of-two", "index_a1,index_b1"}, {"pattern-none", "x*"},
+		} {
+			exprs := names.Split(bench.expr)
+			b.Run(fmt.Sprintf("%d/%s", n, bench.name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := s.Resolve(exprs, resolution.Search, now); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var prev *indexresolver.State
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := s.Resolve(exprs, resolution.Search, now); err != nil {
+				b.StopTimer()
+				c := families(n)
+				b.StartTimer()
+				s, err := indexresolver.New(c, prev)
+				if err != nil {
 					b.Fatal(err)
 				}
+				prev = s
 			}
 		})
 	}

@@ -141,3 +141,43 @@ func TestSetDefaults(t *testing.T) {
 		t.Errorf("the defaults are %+v", c)
 	}
 }
+
+// FuzzState feeds answers of an upstream that may be anything: they are refused, or
+// they make a state that knows just the indices that they name.
+func FuzzState(f *testing.F) {
+	seed := newCluster(f)
+	seed.change(func() { seed.put("b", "al"); seed.put(".ds-d-1"); seed.streams["d"] = []string{".ds-d-1"} })
+	f.Add(seed.state(), seed.aliases())
+	f.Add(`{"cluster_uuid":"c","state_uuid":"s","metadata":{"indices":{"a":{"state":"close","aliases":["x"],"mappings":{"t":null}}}}}`, `{"a":{"aliases":{"x":{"filter":null}}}}`)
+	f.Fuzz(func(t *testing.T, state, aliases string) {
+		c := newCluster(t)
+		c.answer = func(asked string) (int, string, bool) {
+			switch asked {
+			case stateTarget, versionTarget:
+				return 200, state, true
+			case aliasTarget:
+				return 200, aliases, true
+			}
+			return 0, "", false
+		}
+		r := reader{fetch: c}
+		contents, _, err := r.contents(t.Context(), nil)
+		if err != nil {
+			return
+		}
+		s, err := indexresolver.New(*contents, nil)
+		if err != nil {
+			return
+		}
+		for _, x := range contents.Indices {
+			if _, ok := s.Index(x.Name); !ok {
+				t.Fatalf("index %q is lost", x.Name)
+			}
+			for _, m := range x.Aliases {
+				if target, ok := s.Lookup(m.Alias); !ok || !strings.Contains(" "+strings.Join(target.Members, " ")+" ", " "+x.Name+" ") {
+					t.Fatalf("alias %q of %q is %v", m.Alias, x.Name, target)
+				}
+			}
+		}
+	})
+}
