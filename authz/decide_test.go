@@ -180,7 +180,7 @@ func TestDecideRemote(t *testing.T) {
 	}
 	f("L", "east:*", "", Deny, nil, "far")
 	f("L", "east:l*g", "", Deny, nil, "far1") // wider than what is granted, though its text matches
-	f("v4", "east:*", "", Allow, nil, "far") // of a wildcard nothing is left
+	f("v4", "east:*", "", Allow, nil, "far")  // of a wildcard nothing is left
 	f("Ld", "east:*,east:logs-*", "b1", Allow, logs, "far")
 
 	fixed := searchPart("a1,east:logs-*")
