@@ -105,8 +105,10 @@ func (s *Snapshot) filter(r *authz.Restriction) (query.Filter, error) {
 		f, ok := s.memo.filters.Get(key)
 		if !ok {
 			var err error
-			if f, err = compileRule(rule); err != nil {
-				return query.None, err
+			if f, err = compileRule(rule); isNotBuilt(err) {
+				return query.None, notBuilt("a document rule of one of your roles")
+			} else if err != nil {
+				f = query.None // a value that no query can hold shows nothing
 			}
 			s.memo.filters.Add(key, f)
 		}

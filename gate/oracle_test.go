@@ -126,10 +126,6 @@ func (rec recording) security(t *testing.T) *config.Security {
 		}
 	}
 	p := rec.Scenario.Policies
-	for name, role := range p.Roles {
-		// A rule that looks its values up in another document is refused at load.
-		p.Roles[name] = json.RawMessage(strings.ReplaceAll(string(role), lookupRule, `{\"match_none\":{}}`))
-	}
 	users := map[string]json.RawMessage{}
 	for name, u := range p.Users {
 		users[name] = json.RawMessage(strings.Replace(string(u), "{", `{"hash":"$2b$04$abcdefghijklmnopqrstuu.wC5ZXXj4XvEmzFj79lQ57tESOWGPIK",`, 1))
@@ -176,9 +172,6 @@ func (rec recording) state(t *testing.T) *indexresolver.State {
 	return s
 }
 
-// lookupRule is the one rule of the recordings that guard does not take yet.
-const lookupRule = `{\"terms\":{\"team\":{\"index\":\"lookup\",\"id\":\"L1\",\"path\":\"codes\"}}}`
-
 func (rec recording) snapshot(t *testing.T) (*Snapshot, *config.Security) {
 	t.Helper()
 	sec := rec.security(t)
@@ -186,7 +179,7 @@ func (rec recording) snapshot(t *testing.T) (*Snapshot, *config.Security) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := NewPolicy(compiled, Settings{MaxUpstreamURI: 4096, MaxDepth: 64, MaxStateAge: time.Minute})
+	policy, _, err := NewPolicy(compiled, Settings{MaxUpstreamURI: 4096, MaxDepth: 64, MaxStateAge: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func planned(t *testing.T) (*Snapshot, *config.Security) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := NewPolicy(compiled, Settings{MaxUpstreamURI: 512, MaxDepth: 64, MaxStateAge: time.Minute})
+	policy, _, err := NewPolicy(compiled, Settings{MaxUpstreamURI: 512, MaxDepth: 64, MaxStateAge: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

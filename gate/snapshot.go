@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -68,25 +69,30 @@ type Policy struct {
 
 // NewPolicy wraps a compiled policy for planning. Its document and field rules are
 // compiled once, so that one that cannot be used is known before it is needed: all
-// faults are reported at once, as config.Faults.
-func NewPolicy(p *authz.Policy, settings Settings) (*Policy, error) {
+// faults are reported at once, as config.Faults. A rule that guard understands and
+// cannot enforce yet is a warning: requests that touch its indices are refused.
+func NewPolicy(p *authz.Policy, settings Settings) (*Policy, []config.Warning, error) {
 	router, err := endpoint.Compile(endpoint.Catalogue())
 	if err != nil {
-		return nil, fmt.Errorf("cannot compile the catalogue: %w", err)
+		return nil, nil, fmt.Errorf("cannot compile the catalogue: %w", err)
 	}
-	if err := checkRules(p.Rules()).Err(); err != nil {
-		return nil, err
+	warnings, faults := checkRules(p.Rules())
+	if err := faults.Err(); err != nil {
+		return nil, warnings, err
 	}
-	return &Policy{authz: p, router: router, settings: settings, memo: newMemo()}, nil
+	return &Policy{authz: p, router: router, settings: settings, memo: newMemo()}, warnings, nil
 }
 
 // checkRules returns what is wrong with document and field rules.
-func checkRules(rules []authz.Rule) config.Faults {
-	var faults config.Faults
+func checkRules(rules []authz.Rule) (warnings []config.Warning, faults config.Faults) {
 	for _, r := range rules {
 		if r.DLS != "" {
-			if _, err := dls.Parse(r.DLS); err != nil {
-				faults = append(faults, r.Pos.At("dls").Fault(err.Error(), "one query in JSON, of clauses that guard knows"))
+			_, err := dls.Parse(r.DLS)
+			switch at := r.Pos.At("dls"); {
+			case isNotBuilt(err):
+				warnings = append(warnings, at.Fault(err.Error()+"; requests that touch its indices are refused", ""))
+			case err != nil:
+				faults = append(faults, at.Fault(err.Error(), "one query in JSON, of clauses that guard knows"))
 			}
 		}
 		for i, entry := range r.FLS {
@@ -95,7 +101,13 @@ func checkRules(rules []authz.Rule) config.Faults {
 			}
 		}
 	}
-	return faults
+	return warnings, faults
+}
+
+// isNotBuilt reports whether a role's query is refused for what is not built yet.
+func isNotBuilt(err error) bool {
+	var r *query.Refusal
+	return errors.As(err, &r) && r.NotBuilt
 }
 
 func newMemo() *memo {

@@ -31,9 +31,10 @@ func loadPolicy(c *config.Config, v *authn.Verifier) (*policy, []config.Warning,
 	if err != nil {
 		return nil, warnings, err
 	}
-	rules, err := gate.NewPolicy(compiled, gate.Settings{
+	rules, more, err := gate.NewPolicy(compiled, gate.Settings{
 		MaxUpstreamURI: c.Limits.MaxUpstreamURI, MaxDepth: c.Limits.MaxDepth, MaxStateAge: c.State.MaxAge,
 	})
+	warnings = append(warnings, more...)
 	if err != nil {
 		return nil, warnings, err
 	}

@@ -10,6 +10,7 @@ package query
 
 import (
 	"fmt"
+	"slices"
 
 	"guard/internal/esjson"
 )
@@ -102,6 +103,9 @@ type Refusal struct {
 	Path      string // query.bool.must[2].has_child
 	Construct string // has_child
 	Why       string
+	// NotBuilt tells that the construct is understood and support for it is missing:
+	// in a role's query it is no mistake of its author.
+	NotBuilt bool
 }
 
 func (r *Refusal) Error() string {
@@ -109,7 +113,8 @@ func (r *Refusal) Error() string {
 }
 
 func refuse(v esjson.Value, construct, format string, args ...any) error {
-	return &Refusal{Path: v.Path(), Construct: quoteLimit(construct), Why: fmt.Sprintf(format, args...)}
+	why := fmt.Sprintf(format, args...)
+	return &Refusal{Path: v.Path(), Construct: quoteLimit(construct), Why: why, NotBuilt: slices.Contains(notBuiltReasons, why)}
 }
 
 // maxNamed bounds the part of a client's key that a refusal repeats.

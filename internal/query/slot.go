@@ -107,6 +107,9 @@ const (
 	whyWhole   = "it takes documents that the query did not choose"
 )
 
+// notBuiltReasons are the reasons that will go away.
+var notBuiltReasons = []string{whyLookup, whyJoin, whyJoinFLS, whyIndex, whyModel, whyHandle}
+
 func both(why string) verdict     { return verdict{dls: why, fls: why} }
 func everyone(why string) verdict { return verdict{all: why} }
 
