@@ -76,7 +76,7 @@ func (t searchTreatment) Treat(a Answer) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a.Body = body
+	a.Body = hideSkipped(body)
 	return cleanFailures(a, t.filter)
 }
 
@@ -88,6 +88,7 @@ func (t countTreatment) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 {
 		return cleanErrorUnder(a, t.filter)
 	}
+	a.Body = hideSkipped(bytes.Clone(a.Body))
 	return cleanFailures(a, t.filter)
 }
 

@@ -1,0 +1,18 @@
+package gate
+
+import "testing"
+
+func TestHideSkipped(t *testing.T) {
+	f := func(body, want string) {
+		t.Helper()
+		if got := string(hideSkipped([]byte(body))); got != want {
+			t.Errorf("hideSkipped(%s) = %s; want %s", body, got, want)
+		}
+	}
+	f(`{"took":1,"_shards":{"total":5,"successful":5,"skipped":3,"failed":0},"hits":{}}`, `{"took":1,"_shards":{"total":5,"successful":5,"skipped":0,"failed":0},"hits":{}}`)
+	f(`{"_shards":{"skipped" : 123}}`, `{"_shards":{"skipped" : 0  }}`)
+	f(`{"_shards":{"total":5,"failed":0},"hits":{"skipped":7}}`, `{"_shards":{"total":5,"failed":0},"hits":{"skipped":7}}`)
+	f(`{"hits":{"hits":[{"_source":{"_shards":{"skipped":9}}}]}}`, `{"hits":{"hits":[{"_source":{"_shards":{"skipped":9}}}]}}`)
+	f(`{}`, `{}`)
+	f(`{"_shards":`, `{"_shards":`)
+}
