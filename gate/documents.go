@@ -222,7 +222,8 @@ func (d *docRead) realtimeBody() []byte {
 	return w.Bytes()
 }
 
-func writeVersionItem(w *esjson.Writer, it *docItem) {
+// beginItem writes the start of an item of a multi-get: where its document is.
+func beginItem(w *esjson.Writer, it *docItem) {
 	w.BeginObject()
 	w.Key("_index")
 	w.Text(it.name)
@@ -232,6 +233,10 @@ func writeVersionItem(w *esjson.Writer, it *docItem) {
 		w.Key("routing")
 		w.Text(it.routing)
 	}
+}
+
+func writeVersionItem(w *esjson.Writer, it *docItem) {
+	beginItem(w, it)
 	w.Key("_source")
 	w.Bool(false)
 	w.EndObject()

@@ -84,17 +84,9 @@ func (pl *plan) getBound(it *docItem) Outcome {
 	if pl.m.Route.Answer == endpoint.Exists {
 		it.source = []byte("false")
 	}
-	d := pl.newRead([]docItem{*it})
-	out, done := pl.readRound(d)
-	if !done {
+	read, out := pl.readDocs([]docItem{*it})
+	if read == nil {
 		return out
-	}
-	read, rej := pl.finishRead(d)
-	switch {
-	case rej == errRetry:
-		return pl.nextRound(d)
-	case rej != nil:
-		return reject(rej)
 	}
 	return Outcome{Kind: Local, Local: pl.getAnswer(read.docs[0], read.found[0], it)}
 }
@@ -155,12 +147,21 @@ func (pl *plan) newRead(items []docItem) *docRead {
 	return d
 }
 
-// readRound asks for the first round of calls; done tells that they were made.
-func (pl *plan) readRound(d *docRead) (out Outcome, done bool) {
-	if len(pl.known.Answers) > 0 {
-		return Outcome{}, true
+// readDocs reads items of which some are bound, or returns what comes first: the calls
+// of the next round, or a refusal.
+func (pl *plan) readDocs(items []docItem) (*docsRead, Outcome) {
+	d := pl.newRead(items)
+	if len(pl.known.Answers) == 0 {
+		return nil, pl.nextRound(d)
 	}
-	return pl.nextRound(d), false
+	read, rej := pl.finishRead(d)
+	switch {
+	case rej == errRetry:
+		return nil, pl.nextRound(d)
+	case rej != nil:
+		return nil, reject(rej)
+	}
+	return read, Outcome{}
 }
 
 func (pl *plan) nextRound(d *docRead) Outcome {
@@ -244,19 +245,8 @@ func (pl *plan) getAnswer(doc []byte, found bool, it *docItem) Answer {
 		}
 	}
 	a.Status = 404
-	a.Body = rejectionBody(&ask.Rejection{Status: 404, Type: "resource_not_found_exception", Public: fmt.Sprintf("Document not found [%s]/[%s]", it.name, it.id)})
+	a.Body = errorBody(&ask.Rejection{Status: 404, Type: "resource_not_found_exception", Public: fmt.Sprintf("Document not found [%s]/[%s]", it.name, it.id)})
 	return a
-}
-
-func rejectionBody(r *ask.Rejection) []byte {
-	var w esjson.Writer
-	w.BeginObject()
-	w.Key("error")
-	writeError(&w, r, true)
-	w.Key("status")
-	w.Int(int64(status(r)))
-	w.EndObject()
-	return w.Bytes()
 }
 
 // getParams writes the parameters of a get under a field rule: the cluster is asked

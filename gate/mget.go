@@ -97,15 +97,7 @@ func plainItem(it *docItem, ref endpoint.DocRef) ([]byte, *ask.Rejection) {
 		return nil, rej
 	}
 	var w esjson.Writer
-	w.BeginObject()
-	w.Key("_index")
-	w.Text(it.name)
-	w.Key("_id")
-	w.Text(it.id)
-	if it.routing != "" {
-		w.Key("routing")
-		w.Text(it.routing)
-	}
+	beginItem(&w, it)
 	for _, m := range []struct {
 		key string
 		v   esjson.Value
@@ -195,17 +187,9 @@ func (t mgetTreatment) Treat(a Answer) (Answer, error) {
 
 // mgetBound reads items of which some are bound.
 func (pl *plan) mgetBound(items []docItem) Outcome {
-	d := pl.newRead(items)
-	out, done := pl.readRound(d)
-	if !done {
+	read, out := pl.readDocs(items)
+	if read == nil {
 		return out
-	}
-	read, rej := pl.finishRead(d)
-	switch {
-	case rej == errRetry:
-		return pl.nextRound(d)
-	case rej != nil:
-		return reject(rej)
 	}
 	var b strings.Builder
 	b.WriteString(`{"docs":[`)

@@ -23,7 +23,7 @@ func (pl *plan) planMsearch() Outcome {
 	for i := range pl.slots() {
 		var rej *ask.Rejection
 		if lines, rej = pl.appendSearch(lines, i, &treat.slots[i]); rej != nil {
-			treat.slots[i].refused = msearchError(rej)
+			treat.slots[i].refused = errorBody(rej)
 		}
 	}
 	if len(lines) == 0 {
@@ -73,8 +73,9 @@ func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection
 	return append(append(dst, body...), '\n'), nil
 }
 
-// msearchError is how a refused search stands among the responses.
-func msearchError(r *ask.Rejection) []byte {
+// errorBody is a refusal as an answer of its own, and as a refused search stands among
+// the responses.
+func errorBody(r *ask.Rejection) []byte {
 	var w esjson.Writer
 	w.BeginObject()
 	w.Key("error")

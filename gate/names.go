@@ -139,32 +139,22 @@ func (t fieldCapsTreatment) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 {
 		return cleanError(a)
 	}
-	var tape esjson.Tape
-	v, err := parseAnswer(&tape, a)
-	if err != nil {
-		return Answer{}, err
-	}
-	var w esjson.Writer
-	w.Reset(make([]byte, 0, len(a.Body)))
-	w.BeginObject()
-	for key, m := range v.Members() {
+	return rewriteMembers(a, func(w *esjson.Writer, key string, v esjson.Value) error {
 		w.Key(key)
 		if key != "fields" {
-			w.Value(m)
-			continue
+			w.Value(v)
+			return nil
 		}
 		w.BeginObject()
-		for name, caps := range m.Members() {
+		for name, caps := range v.Members() {
 			if t.shows(name) {
 				w.Key(name)
 				w.Value(caps)
 			}
 		}
 		w.EndObject()
-	}
-	w.EndObject()
-	a.Body = w.Bytes()
-	return a, nil
+		return nil
+	})
 }
 
 func (t fieldCapsTreatment) shows(name string) bool {
@@ -196,24 +186,13 @@ func (t indicesTreatment) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 {
 		return cleanError(a)
 	}
-	var tape esjson.Tape
-	v, err := parseAnswer(&tape, a)
-	if err != nil {
-		return Answer{}, err
-	}
-	var w esjson.Writer
-	w.Reset(make([]byte, 0, len(a.Body)))
-	w.BeginObject()
-	for index, m := range v.Members() {
-		if !t.b.indices[index] {
-			continue // it came into being after the decision
+	return rewriteMembers(a, func(w *esjson.Writer, index string, v esjson.Value) error {
+		if t.b.indices[index] { // another one came into being after the decision
+			w.Key(index)
+			t.writeIndex(w, t.b.views[index], v)
 		}
-		w.Key(index)
-		t.writeIndex(&w, t.b.views[index], m)
-	}
-	w.EndObject()
-	a.Body = w.Bytes()
-	return a, nil
+		return nil
+	})
 }
 
 func (t indicesTreatment) writeIndex(w *esjson.Writer, view *fls.View, index esjson.Value) {

@@ -67,35 +67,45 @@ func (s *slotted) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 {
 		return cleanError(a)
 	}
+	found := false
+	out, err := rewriteMembers(a, func(w *esjson.Writer, key string, v esjson.Value) error {
+		w.Key(key)
+		switch {
+		case key == s.key:
+			found = true
+			return s.writeList(w, v)
+		case key == "errors" && s.errors:
+			before, err := v.Bool()
+			w.Bool(before || s.anyRefused())
+			return err
+		}
+		w.Value(v)
+		return nil
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("cannot read the cluster's answer: it has no %q", s.key)
+	}
+	return out, err
+}
+
+// rewriteMembers prints an answer that is an object again: member prints each of its
+// members, or leaves it out.
+func rewriteMembers(a Answer, member func(w *esjson.Writer, key string, v esjson.Value) error) (Answer, error) {
 	var tape esjson.Tape
 	v, err := parseAnswer(&tape, a)
 	if err != nil {
 		return Answer{}, err
 	}
+	if !v.Is(esjson.Object) {
+		return Answer{}, fmt.Errorf("cannot read the cluster's answer: it is %s; want an object", v.Kind())
+	}
 	var w esjson.Writer
 	w.Reset(make([]byte, 0, len(a.Body)+512))
 	w.BeginObject()
-	found := false
 	for key, m := range v.Members() {
-		w.Key(key)
-		switch {
-		case key == s.key:
-			found = true
-			if err := s.writeList(&w, m); err != nil {
-				return Answer{}, err
-			}
-		case key == "errors" && s.errors:
-			before, err := m.Bool()
-			if err != nil {
-				return Answer{}, err
-			}
-			w.Bool(before || s.anyRefused())
-		default:
-			w.Value(m)
+		if err := member(&w, key, m); err != nil {
+			return Answer{}, err
 		}
-	}
-	if !found {
-		return Answer{}, fmt.Errorf("cannot read the cluster's answer: it has no %q", s.key)
 	}
 	w.EndObject()
 	a.Body = w.Bytes()
