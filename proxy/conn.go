@@ -277,6 +277,16 @@ type listener struct {
 	lim connLimits
 	tls *tls.Config // nil: plain
 	log func(err error)
+
+	closed atomic.Bool
+}
+
+// Close may be called more than once.
+func (l *listener) Close() error {
+	if l.closed.Swap(true) {
+		return nil
+	}
+	return l.Listener.Close()
 }
 
 // Accept retries what passes by itself (no descriptors left, an aborted handshake of

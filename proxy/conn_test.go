@@ -269,6 +269,13 @@ func TestShutdown(t *testing.T) {
 	eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= before+4 })
 }
 
+// TestShutdownAtOnce stops a server that hardly began, or did not.
+func TestShutdownAtOnce(t *testing.T) {
+	for range 50 {
+		startGuard(t, &fakeGate{}, testConfig("http://127.0.0.1:1")) // its cleanup waits for Serve
+	}
+}
+
 // TestShutdownCuts ends what outlives the drain.
 func TestShutdownCuts(t *testing.T) {
 	node := newFake(t)

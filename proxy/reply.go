@@ -52,7 +52,7 @@ func (t *turn) writeStream(out *fasthttp.Response, a *answer) {
 	for _, f := range a.fields {
 		addField(out, f.name, f.value)
 	}
-	if t.conn.answering(!a.sent()) {
+	if t.conn.answering(!a.sourceDone()) {
 		out.SetConnectionClose()
 	}
 	h := &t.conn.head

@@ -10,6 +10,7 @@ import (
 	"net"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -54,6 +55,9 @@ type Server struct {
 	idBase  string
 	idNext  atomic.Uint64
 	drained atomic.Bool
+
+	mu        sync.Mutex // guards listeners
+	listeners []*listener
 }
 
 var errDrainOver = errors.New("guard is stopping and the time to drain is over")
@@ -119,10 +123,35 @@ func (s *Server) Serve(ln net.Listener) error {
 		idle:    s.timeouts.Idle, header: s.timeouts.ReadHeader, read: s.timeouts.Read, write: s.timeouts.Write,
 	}
 	warn := func(err error) { s.log.Warn("cannot accept a connection", zap.Error(err)) }
-	if err := s.http.Serve(&listener{Listener: ln, lim: lim, tls: s.tls, log: warn}); err != nil {
+	l := &listener{Listener: ln, lim: lim, tls: s.tls, log: warn}
+	if !s.register(l) {
+		return l.Close()
+	}
+	if err := s.http.Serve(l); err != nil {
 		return fmt.Errorf("cannot serve clients: %w", err)
 	}
 	return nil
+}
+
+// register notes a listener for Shutdown. It reports whether the server still serves.
+func (s *Server) register(l *listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listeners = append(s.listeners, l)
+	return !s.drained.Load()
+}
+
+// closeListeners ends every Serve, also one that fasthttp has not heard of yet: its
+// own Shutdown would leave that one running.
+func (s *Server) closeListeners() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drained.Store(true)
+	for _, l := range s.listeners {
+		if err := l.Close(); err != nil {
+			s.log.Warn("cannot close a listener", zap.Error(err))
+		}
+	}
 }
 
 // Draining reports whether Shutdown was called.
@@ -131,7 +160,7 @@ func (s *Server) Draining() bool { return s.drained.Load() }
 // Shutdown stops accepting, lets running requests end until ctx does, and cuts those
 // that are left.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.drained.Store(true)
+	s.closeListeners()
 	err := s.http.ShutdownWithContext(ctx)
 	s.cut(errDrainOver)
 	s.watch.stop()

@@ -39,7 +39,9 @@ type answer struct {
 	length int64
 	body   io.Reader
 	close  func()
-	sent   func() bool // reports whether all of the call was sent; it is safe to ask while it is
+	// sourceDone reports whether the source of call.body is through. Until then it is
+	// read by another goroutine.
+	sourceDone func() bool
 }
 
 // value returns the first value of a header; name is in lower case.

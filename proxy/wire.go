@@ -64,6 +64,7 @@ type upload struct {
 
 	abort   func() // ends a read that the source waits in
 	stopped atomic.Bool
+	drained atomic.Bool // see sourceDone
 }
 
 // finish ends the upload if it is still going, and waits for its goroutine. It reports
@@ -82,22 +83,29 @@ func (u *upload) finish() bool {
 	return u.err == nil
 }
 
-// grace is how long an upload may take to end after the answer has begun before it
-// counts as still going: its goroutine may only wait to be scheduled.
-const grace = 5 * time.Millisecond
+// grace is how long an upload whose source is through may take to end after the answer:
+// its goroutine may only wait to be scheduled.
+const grace = 20 * time.Millisecond
 
-// settle waits that long.
-func (u *upload) settle() {
-	if u.over() {
-		return
+// settle waits that long. It reports whether the upload is over.
+func (u *upload) settle() bool {
+	if u.over() || !u.drained.Load() {
+		return u.over()
 	}
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
 	case <-u.done:
+		return true
 	case <-timer.C:
+		return false
 	}
 }
+
+// sourceDone reports whether the source is read to its end and not touched any more.
+// That is so before the last byte of the call is sent: an answer for which it is not so
+// came early.
+func (u *upload) sourceDone() bool { return u == nil || u.drained.Load() }
 
 // over reports whether the upload has ended, well or not.
 func (u *upload) over() bool {
@@ -163,6 +171,7 @@ func (w *wire) writeBody(c *call, u *upload) (err error) {
 		}
 	}()
 	if c.body == nil {
+		u.drained.Store(true)
 		if _, err := w.dst.Write(c.fixed); err != nil {
 			return err
 		}
@@ -180,6 +189,7 @@ func (w *wire) writeBody(c *call, u *upload) (err error) {
 		}
 		return err
 	}
+	u.drained.Store(true)
 	if c.framing.chunked {
 		return cw.Close()
 	}
@@ -384,9 +394,8 @@ func (w *wire) exchange(ctx context.Context, c *call) (a *answer, started bool, 
 		}
 		return nil, started, w.fault(ctx, err)
 	}
-	up.settle()
 	body := &answerBody{wire: w, up: up, stop: stop, keep: keep && sendErr == nil, ctx: ctx}
-	a.body, a.close, a.sent = body, body.Close, up.over
+	a.body, a.close, a.sourceDone = body, body.Close, up.sourceDone
 	return a, true, nil
 }
 
@@ -430,7 +439,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 func (b *answerBody) Close() {
 	b.once.Do(func() {
 		alive := b.stop()
-		if !b.up.over() {
+		if !b.up.settle() {
 			b.wire.kill()
 		}
 		b.keep = b.up.finish() && b.keep
