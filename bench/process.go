@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// machine starts the processes of one run and ends them all. Its methods are called
+// by one goroutine that is bound to its thread, since processes end with that.
+type machine struct {
+	dir     string // scratch
+	self    string // this program, which is stub, bare proxy and load as well
+	pinned  bool
+	running []*exec.Cmd
+}
+
+// The cores: the proxy has one of its own, so that load and stub do not push it away.
+const (
+	loadCore  = "0"
+	proxyCore = "1"
+)
+
+const stopTimeout = 5 * time.Second
+
+func newMachine() (*machine, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("cannot find this program: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "guard-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a scratch folder: %w", err)
+	}
+	_, err = exec.LookPath("taskset")
+	return &machine{dir: dir, self: self, pinned: err == nil && runtime.NumCPU() > 1}, nil
+}
+
+// close ends what was started and removes the scratch folder.
+func (m *machine) close() error {
+	var errs []error
+	for _, cmd := range m.running {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // fails if it has ended
+		kill := time.AfterFunc(stopTimeout, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait() // a process that was told to end reports the signal
+		kill.Stop()
+	}
+	return errors.Join(append(errs, os.RemoveAll(m.dir))...)
+}
+
+// command runs a program on a core; it dies with this process and with ctx.
+func (m *machine) command(ctx context.Context, core, name string, args ...string) *exec.Cmd {
+	if m.pinned {
+		name, args = "taskset", append([]string{"-c", core, name}, args...)
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.SysProcAttr = tied()
+	return cmd
+}
+
+// role starts this program in another role and returns the address where it serves.
+func (m *machine) role(ctx context.Context, core string, args ...string) (process, error) {
+	cmd := m.command(ctx, core, m.self, args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return process{}, fmt.Errorf("cannot start %q: %w", args, err)
+	}
+	if err := cmd.Start(); err != nil {
+		return process{}, fmt.Errorf("cannot start %q: %w", args, err)
+	}
+	m.running = append(m.running, cmd)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return process{}, fmt.Errorf("%q did not start: %w", args, err)
+	}
+	return process{addr: strings.TrimSpace(line), pid: cmd.Process.Pid}, nil
+}
+
+// process is a running server.
+type process struct {
+	addr string
+	pid  int
+}
+
+// logged starts a server that writes a log and asks ready for its address until
+// that has no error.
+func (m *machine) logged(ctx context.Context, cmd *exec.Cmd, ready func(log string) (string, error)) (process, error) {
+	path := filepath.Join(m.dir, filepath.Base(cmd.Args[len(cmd.Args)-1])+".log")
+	log, err := os.Create(path)
+	if err != nil {
+		return process{}, fmt.Errorf("cannot write a log: %w", err)
+	}
+	defer log.Close() // the process has its own copy
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return process{}, fmt.Errorf("cannot start %q: %w", cmd.Args, err)
+	}
+	m.running = append(m.running, cmd)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return process{}, fmt.Errorf("cannot read a log: %w", err)
+		}
+		addr, err := ready(string(text))
+		if err == nil {
+			return process{addr: addr, pid: cmd.Process.Pid}, nil
+		}
+		if ctx.Err() != nil || time.Now().After(deadline) {
+			return process{}, fmt.Errorf("%q is not ready: %w\n%s", cmd.Args, err, text)
+		}
+	}
+}
+
+// load runs a job in a process of its own.
+func (m *machine) load(ctx context.Context, j job) (measured, error) {
+	var result measured
+	ctx, cancel := context.WithTimeout(ctx, j.Limit+10*time.Second)
+	defer cancel()
+	cmd := m.command(ctx, loadCore, m.self, "load")
+	text, err := json.Marshal(j)
+	if err != nil {
+		return result, fmt.Errorf("cannot write a job: %w", err)
+	}
+	var said bytes.Buffer
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), io.MultiWriter(os.Stderr, &said)
+	out, err := cmd.Output()
+	if err != nil {
+		return result, fmt.Errorf("load on %s: %w: %s", j.Addr, err, said.Bytes())
+	}
+	if err := json.Unmarshal(out, &result); err != nil {
+		return result, fmt.Errorf("cannot read the result of a load: %w", err)
+	}
+	return result, nil
+}
