@@ -1,0 +1,141 @@
+package query
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const docsFile = "../../docs/refused.md"
+
+// TestDocs holds docs/refused.md to the tables.
+func TestDocs(t *testing.T) {
+	want := document()
+	if *update {
+		if err := os.WriteFile(docsFile, []byte(want), 0o644); err != nil { //nolint:gosec // G306: documentation is public
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(docsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Fatalf("%s does not say what the tables say; run: go test ./internal/query -run TestDocs -update", docsFile)
+	}
+}
+
+// A refused construct, with the name of its column's reason.
+type refused struct{ what, why string }
+
+// columns are the three columns of a verdict, as sections of the document.
+var columns = []struct {
+	title, intro string
+	why          func(verdict) string
+}{
+	{"For everybody who is not unrestricted", "No rule is needed for these: a right on the index is not enough.", func(v verdict) string { return v.all }},
+	{"Under a document rule (DLS)", "Where a `dls` query applies to any index of the request.", func(v verdict) string { return v.dls }},
+	{"Under a field rule (FLS)", "Where `fls` applies to any index of the request.", func(v verdict) string { return v.fls }},
+}
+
+func document() string {
+	var b strings.Builder
+	b.WriteString(`# What is refused in searches
+
+This file is written from the tables in ` + "`internal/query/`" + ` by ` + "`go test ./internal/query -run TestDocs -update`" + `.
+
+It holds for the bodies and URL parameters of ` + "`_search`, `_count` and `_msearch`" + `. A clause,
+aggregation, key or parameter that the tables do not know is refused too, with its name; so is
+what stands in a place where it means something else. The answer is 403 with the path of the
+construct and the reason given here. Principals with every right on everything and no rule
+(*unrestricted*) send what they like.
+
+"Anywhere" means at every depth, also below a clause or aggregation that is itself answered.
+`)
+	for _, c := range columns {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| what | why |\n|---|---|\n", c.title, c.intro)
+		for _, r := range merged(collect(c.why)) {
+			fmt.Fprintf(&b, "| %s | %s |\n", r.what, r.why)
+		}
+	}
+	b.WriteString(values)
+	return b.String()
+}
+
+// values are what the walker decides by the value: golden files have each of them.
+var values = `
+## By value
+
+| what | for whom |
+|---|---|
+| ` + "`terms` with an object below its field (terms lookup)" + ` | everybody who is not unrestricted |
+| ` + "`like` or `unlike` of `more_like_this` with an object (a document)" + ` | everybody who is not unrestricted |
+| ` + "`search_pipeline` other than `_none`" + ` | everybody who is not unrestricted |
+| ` + "`min_doc_count` below 1 in aggregations that read the term dictionary" + ` | under a document rule |
+| ` + "`max_expansions` below 50; `rewrite` with `top_terms_N`" + ` | under a document rule |
+| a text of ` + "`query_string` or `q=`" + ` that names fields | under a field rule, until it is built |
+| a field that some indices of the request show and others hide, wherever it can't be bound to its index | under a field rule |
+| more than ` + strconv.Itoa(maxTerms) + ` terms in one clause, ` + strconv.Itoa(maxParts) + ` clauses and aggregations, ` + strconv.Itoa(maxNesting) + ` of them nested | everybody who is not unrestricted |
+`
+
+// collect returns what a column refuses, of all tables.
+func collect(why func(verdict) string) []refused {
+	var out []refused
+	add := func(format, name string, v verdict) {
+		if reason := why(v); reason != "" {
+			out = append(out, refused{fmt.Sprintf(format, name), reason})
+		}
+	}
+	parts := func(owner string, whole verdict, sh shape) {
+		if why(whole) != "" {
+			return // its parts are refused with it
+		}
+		walkShape(sh, func(key string, s slot) {
+			if s.kind != scriptCode { // all of them in one row
+				add("`%s` in "+owner, key, s.verdict)
+			}
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(clauses)) {
+		c := clauses[name]
+		add("query `%s`", name, c.verdict)
+		parts("query `"+name+"`", c.verdict, join(c.keys, c.value))
+	}
+	for _, name := range slices.Sorted(maps.Keys(aggTable)) {
+		a := aggTable[name]
+		add("aggregation `%s`", name, a.verdict)
+		if name != "top_hits" { // what it says of hits is said of bodies
+			parts("aggregation `"+name+"`", a.verdict, a.keys)
+		}
+	}
+	add("a script anywhere%s", "", scripted.verdict)
+	for _, name := range slices.Sorted(maps.Keys(searchKeys)) {
+		add("body `%s`", name, searchKeys[name].verdict)
+		parts("body `"+name+"`", searchKeys[name].verdict, searchKeys[name].keys)
+	}
+	for _, name := range slices.Sorted(maps.Keys(paramTable)) {
+		add("parameter `%s`", name, paramTable[name].verdict)
+	}
+	return out
+}
+
+// merged makes one row of all constructs with the same reason.
+func merged(list []refused) []refused {
+	byWhy := map[string][]string{}
+	for _, r := range list {
+		if !slices.Contains(byWhy[r.why], r.what) {
+			byWhy[r.why] = append(byWhy[r.why], r.what)
+		}
+	}
+	out := make([]refused, 0, len(byWhy))
+	for why, what := range byWhy {
+		out = append(out, refused{strings.Join(what, ", "), why})
+	}
+	slices.SortFunc(out, func(a, b refused) int { return cmp.Compare(a.why, b.why) })
+	return out
+}
