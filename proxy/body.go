@@ -73,7 +73,7 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 func (b *bodyReader) nextChunk() error {
 	if b.open {
 		if line, err := b.line(2); err != nil || len(line) != 0 {
-			return cmpErr(err, errBadChunk)
+			return firstError(err, errBadChunk)
 		}
 	}
 	line, err := b.line(maxChunkLine)
@@ -96,7 +96,7 @@ func (b *bodyReader) trailer() error {
 	for room := maxTrailer; room > 0; {
 		line, err := b.line(room)
 		if err != nil {
-			return cmpErr(nil, errBadFooter)
+			return errBadFooter
 		}
 		if len(line) == 0 {
 			return io.EOF
@@ -155,8 +155,8 @@ func isText(b []byte) bool {
 	return true
 }
 
-// cmpErr returns err, or fallback if err is nil.
-func cmpErr(err, fallback error) error {
+// firstError returns err, or fallback if err is nil.
+func firstError(err, fallback error) error {
 	if err != nil {
 		return err
 	}

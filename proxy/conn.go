@@ -269,7 +269,7 @@ func (c *conn) ReadFrom(r io.Reader) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{&c.paced}, struct{ io.Reader }{r}, *buf)
 }
 
-var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
+var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}
 
 // listener accepts connections for fasthttp.
 type listener struct {

@@ -96,7 +96,7 @@ func splitQuery(raw string) ([]ask.Param, error) {
 // unescape decodes percent escapes once. What it returns is valid UTF-8 without NUL.
 func unescape(s string, plusIsBlank bool) (string, error) {
 	if strings.IndexByte(s, '%') < 0 && !(plusIsBlank && strings.IndexByte(s, '+') >= 0) {
-		return s, nil
+		return s, fairText(s, s)
 	}
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
@@ -113,13 +113,22 @@ func unescape(s string, plusIsBlank bool) (string, error) {
 			b = append(b, s[i])
 		}
 	}
-	switch {
-	case !utf8.Valid(b):
-		return s, fmt.Errorf("%q is not UTF-8 when decoded", clip(s))
-	case strings.IndexByte(string(b), 0) >= 0:
-		return s, fmt.Errorf("%q holds a NUL when decoded", clip(s))
+	plain := string(b)
+	if err := fairText(s, plain); err != nil {
+		return s, err
 	}
-	return string(b), nil
+	return plain, nil
+}
+
+// fairText refuses text that parsers of different languages end or read differently.
+func fairText(written, plain string) error {
+	switch {
+	case !utf8.ValidString(plain):
+		return fmt.Errorf("%q is not UTF-8 when decoded", clip(written))
+	case strings.IndexByte(plain, 0) >= 0:
+		return fmt.Errorf("%q holds a NUL when decoded", clip(written))
+	}
+	return nil
 }
 
 func isHex(c byte) bool {
