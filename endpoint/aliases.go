@@ -183,8 +183,8 @@ func boolean(where, key string, v esjson.Value) error {
 	return badBody("parsing_exception", "cannot use %s as [%s] of %s; want a boolean", v.Kind(), key, where)
 }
 
-// askAliasActions asks the actions one by one, or together as the older evaluator
-// does: a removed index then asks the right to delete all that are named.
+// askAliasActions asks the actions one by one. By the older evaluator a removed index
+// asks the right to delete all indices that are named.
 func (m Match) askAliasActions(q Query, rules Rules) (Asked, error) {
 	v, err := parse(q.Body)
 	if err != nil {
@@ -201,14 +201,19 @@ func (m Match) askAliasActions(q Query, rules Rules) (Asked, error) {
 		}
 		return asked, nil
 	}
-	all := m.part(nil, m.Route.Opts)
+	// Each action resolves its names by itself, as the cluster does: an exclusion in one
+	// takes nothing out of another.
+	privileges := m.Route.Privileges
 	for _, a := range actions {
-		all.Exprs = append(all.Exprs, a.Indices...)
 		if a.Op == AliasRemoveIndex {
-			all.Privileges = aliasesAndDeletion
+			privileges = aliasesAndDeletion
 		}
 	}
-	asked.Parts = []ask.Part{all}
+	for _, a := range actions {
+		p := m.part(a.Indices, m.Route.Opts)
+		p.Privileges = privileges
+		asked.Parts = append(asked.Parts, p)
+	}
 	return asked, nil
 }
 

@@ -23,13 +23,13 @@ func TestAskAliases(t *testing.T) {
 	older, newer := Rules{}, Rules{AliasNames: true}
 
 	actions := `{"actions":[{"add":{"index":"a","alias":"al"}},{"remove":{"indices":["b","c*"],"aliases":["x","y"]}}]}`
-	f(older, "POST", "/_aliases", actions, "whole admin/aliases @a,b,c* fixed")
+	f(older, "POST", "/_aliases", actions, "whole admin/aliases @a fixed", "whole admin/aliases @b,c* fixed")
 	f(newer, "POST", "/_aliases", actions,
 		"whole admin/aliases @a fixed", "whole admin/aliases @al fixed",
 		"whole admin/aliases @b,c* fixed", "whole admin/aliases @x,y fixed")
 
 	removal := `{"actions":[{"add":{"index":"a","alias":"al"}},{"remove_index":{"index":"b"}}]}`
-	f(older, "POST", "/_aliases", removal, "whole admin/aliases admin/delete @a,b fixed")
+	f(older, "POST", "/_aliases", removal, "whole admin/aliases admin/delete @a fixed", "whole admin/aliases admin/delete @b fixed")
 	f(newer, "POST", "/_aliases", removal, "whole admin/aliases @a fixed", "whole admin/aliases @al fixed", "whole admin/delete @b fixed")
 
 	f(older, "PUT", "/a/_alias/al", "", "whole admin/aliases @a fixed")

@@ -27,6 +27,11 @@ type member struct {
 	value []byte
 }
 
+// SetHeader adds a member of the header line that names no index.
+func (s *Search) SetHeader(key, value string) {
+	s.rest = append(s.rest, member{key: key, value: esjson.AppendString(nil, value)})
+}
+
 // AppendHeader appends a header line, without its line end, that names indices and
 // keeps the rest of the client's.
 func (s Search) AppendHeader(dst []byte, indices []string) []byte {

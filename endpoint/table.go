@@ -24,7 +24,9 @@ func writes(action string) []ask.Privilege {
 // The default index options of the clusters, by the names that they have there.
 var (
 	strictExpandOpen = names.Options{Expand: names.ExpandOpen, AllowNoIndices: true}
-	strictExpand     = names.Options{Expand: names.ExpandOpen | names.ExpandClosed, AllowNoIndices: true}
+	// Indices are deleted by their own names: wildcards pass aliases and streams over.
+	deletable    = names.Options{Expand: names.ExpandOpen | names.ExpandClosed, AllowNoIndices: true, IgnoreAliases: true, IgnoreDataStreams: true}
+	strictExpand = names.Options{Expand: names.ExpandOpen | names.ExpandClosed, AllowNoIndices: true}
 	// Aliases are looked up on closed and hidden indices as well.
 	strictExpandHidden  = names.Options{Expand: names.ExpandAll, AllowNoIndices: true}
 	lenientExpandHidden = names.Options{Expand: names.ExpandAll, AllowNoIndices: true, IgnoreUnavailable: true}
@@ -179,7 +181,7 @@ var indexRows = []Route{
 	{
 		ID: "indices.delete", Methods: "DELETE", Paths: []string{"/{index}"},
 		Privileges: asked(index("indices:admin/delete")),
-		Targets:    PathIndex, Opts: strictExpand,
+		Targets:    PathIndex, Opts: deletable,
 		Body: NoBody, Params: deleteIndexParams, Answer: Acknowledged, Writes: true, ChangesState: true,
 	},
 	{

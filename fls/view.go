@@ -110,6 +110,20 @@ func (v *View) Shows(name string) bool {
 	}
 }
 
+// Has reports whether the mapping has a field or object called name.
+func (v *View) Has(name string) bool { return v.state(name) != unmapped }
+
+// HasNested reports whether documents hold others: a hit can then be a part of one, and
+// only its "_nested" says which.
+func (v *View) HasNested() bool {
+	for f := range v.m.All() {
+		if f.Kind == mapping.Nested {
+			return true
+		}
+	}
+	return false
+}
+
 // Projection returns what answers are filtered by: the same rules, once more.
 func (v *View) Projection() *Projection { return v.projection }
 

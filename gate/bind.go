@@ -135,9 +135,6 @@ func (pl *plan) bindFields(b *binding, groups []authz.Group) *ask.Rejection {
 			if err != nil {
 				return staleState(err)
 			}
-			if v == nil {
-				continue // the index does not exist: it has no field to show
-			}
 			b.views[index] = v
 			if !seen[v] {
 				seen[v] = true
@@ -145,19 +142,16 @@ func (pl *plan) bindFields(b *binding, groups []authz.Group) *ask.Rejection {
 			}
 		}
 	}
-	if len(list) == 0 {
-		return nil
-	}
 	views := fls.NewViews(list)
 	b.rules.Fields = views
 	b.rules.SourceIncludes, b.rules.SourceExcludes = views.SourcePatterns()
 	return nil
 }
 
-// view returns what a restriction shows of an index; nil if there is no such index.
+// view returns what a restriction shows of an index.
 func (s *Snapshot) view(r *authz.Restriction, index string) (*fls.View, error) {
 	m, err := s.mappingOf(index)
-	if m == nil || err != nil {
+	if err != nil {
 		return nil, err
 	}
 	id := r.ID

@@ -6,6 +6,7 @@ import (
 	"guard/endpoint"
 	"guard/internal/ask"
 	"guard/internal/esjson"
+	"guard/internal/names"
 )
 
 // planBulk forwards a bulk line by line: each item is judged by itself, a refused one
@@ -68,6 +69,9 @@ func (b *bulkLines) judge(a endpoint.BulkAction) *judged {
 	if j, ok := b.known[key]; ok {
 		return j
 	}
+	// What is remembered must not share memory with the line: its buffer is used again.
+	key.index = strings.Clone(key.index)
+	a.Index = names.Expr(key.index)
 	part := endpoint.BulkPart(a, len(b.treat.slots))
 	j := &judged{part: part}
 	var err error
@@ -77,7 +81,6 @@ func (b *bulkLines) judge(a endpoint.BulkAction) *judged {
 		b.pl.ask(j)
 	}
 	if len(b.known) < maxKnown {
-		key.index = strings.Clone(key.index)
 		b.known[key] = j
 	}
 	return j

@@ -33,15 +33,13 @@ func (c cluster) Stream(index string) string {
 	return name
 }
 
-// mappingOf returns the fields of an index; nil if there is no such index or it has no
-// mapping yet. A mapping that cannot be read is an error: what it hides is unknown.
+// mappingOf returns the fields of an index: none if it does not exist, for then it may
+// when the cluster is asked. A mapping that cannot be read is an error: what it hides
+// is unknown.
 func (s *Snapshot) mappingOf(index string) (*mapping.Mapping, error) {
 	raw, id, ok := s.state.Mapping(index)
 	if !ok {
-		if _, exists := s.state.Index(index); !exists {
-			return nil, nil
-		}
-		raw = []byte("{}")
+		raw = []byte("{}") // no field yet, or no such index
 	}
 	if m, ok := s.memo.mappings.Get(id); ok {
 		return m, nil

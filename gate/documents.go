@@ -12,7 +12,8 @@ import (
 
 // docItem is one document that is read by id.
 type docItem struct {
-	name    string // where it is read: a concrete index, or an alias with a filter
+	name    string // where it is read: a concrete index, or an alias with a routing
+	index   string // the concrete index, where it is searched
 	id      string
 	routing string
 	// source and stored are what the client wants of the document: JSON as in a search
@@ -55,13 +56,13 @@ const firstRound = 2
 // further round is possible.
 func (d *docRead) needs(known Known) (calls []Call, rej *ask.Rejection) {
 	if d.refresh || len(known.Answers) > 0 {
-		calls = append(calls, Call{Method: "POST", Target: endpoint.Target([]string{strings.Join(d.names(), ","), "_refresh"}, nil), OwnAccount: true, Repeatable: true})
+		calls = append(calls, Call{Method: "POST", Target: endpoint.Target([]string{strings.Join(d.indices(), ","), "_refresh"}, nil), OwnAccount: true, Repeatable: true})
 	}
 	lines, err := d.searches()
 	if err != nil {
 		return nil, refusedQuery(err)
 	}
-	search := Call{Method: "POST", Target: "/_msearch", Source: FixedBody, Body: lines, ContentType: "application/x-ndjson", OwnAccount: true, Repeatable: true}
+	search := Call{Method: "POST", Target: "/_msearch?max_concurrent_searches=1", Source: FixedBody, Body: lines, ContentType: "application/x-ndjson", OwnAccount: true, Repeatable: true}
 	get := Call{Method: "POST", Target: endpoint.Target([]string{"_mget"}, d.realtimeParams()), Source: FixedBody, Body: d.realtimeBody(), ContentType: "application/json", OwnAccount: true, Repeatable: true}
 	return append(calls, search, get), nil
 }
@@ -81,12 +82,12 @@ func (d *docRead) pref() string {
 	return guardPreference
 }
 
-// names returns the places of the bound items, sorted.
-func (d *docRead) names() []string {
+// indices returns the indices of the bound items, sorted.
+func (d *docRead) indices() []string {
 	var list []string
 	for i := range d.items {
 		if d.items[i].bound() {
-			list = append(list, d.items[i].name)
+			list = append(list, d.items[i].index)
 		}
 	}
 	slices.Sort(list)
@@ -110,7 +111,7 @@ func (d *docRead) batches() []batch {
 		if !it.bound() {
 			continue
 		}
-		key := it.name + "\x00" + string(it.source) + "\x00" + string(it.stored)
+		key := it.index + "\x00" + string(it.source) + "\x00" + string(it.stored)
 		n, ok := at[key]
 		if !ok || len(list[n].ids) == maxIDs {
 			n = len(list)
@@ -123,13 +124,14 @@ func (d *docRead) batches() []batch {
 	return list
 }
 
-// searches writes the multi-search: for each batch the filtered search and the one
-// that only tells versions.
+// searches writes the multi-search: for each batch the search that only tells versions,
+// then the filtered one. They run in this order, so that a version which the first saw,
+// and the realtime read after both saw again, was there for the second as well.
 func (d *docRead) searches() ([]byte, error) {
 	var dst []byte
 	for _, b := range d.batches() {
-		for _, filtered := range []bool{true, false} {
-			dst = append(d.appendHeader(dst, b.first.name), '\n')
+		for _, filtered := range []bool{false, true} {
+			dst = append(d.appendHeader(dst, b.first.index), '\n')
 			var err error
 			if dst, err = appendIDSearch(dst, b, filtered); err != nil {
 				return nil, err
@@ -237,6 +239,11 @@ func beginItem(w *esjson.Writer, it *docItem) {
 
 func writeVersionItem(w *esjson.Writer, it *docItem) {
 	beginItem(w, it)
+	// Without a stored field the cluster does not tell the routing of the document.
+	w.Key("stored_fields")
+	w.BeginArray()
+	w.Text("_routing")
+	w.EndArray()
 	w.Key("_source")
 	w.Bool(false)
 	w.EndObject()

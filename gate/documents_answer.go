@@ -65,7 +65,7 @@ func (d *docRead) readSearches(answer esjson.Value) (shown []map[string]foundDoc
 			return nil, nil, errors.New("cannot read the cluster's answer: a shard did not answer")
 		}
 		into := known
-		if n%2 == 0 {
+		if n%2 == 1 {
 			into = map[string]foundDoc{}
 			for _, i := range batches[n/2].items {
 				shown[i] = into

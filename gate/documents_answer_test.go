@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +45,13 @@ func searched(hits ...string) string {
 	return `{` + allShards + `,"hits":{"max_score":1.0,"hits":[` + strings.Join(hits, ",") + `]},"status":200}`
 }
 
+// answered is a multi-search: for each batch what the filtered search and the one
+// without filter saw. They are asked the other way round.
 func answered(list ...string) Answer {
+	list = slices.Clone(list)
+	for i := 0; i+1 < len(list); i += 2 {
+		list[i], list[i+1] = list[i+1], list[i]
+	}
 	return Answer{Status: 200, Body: []byte(`{"took":1,"responses":[` + strings.Join(list, ",") + `]}`)}
 }
 

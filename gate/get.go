@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"guard/dls"
 	"guard/endpoint"
 	"guard/fls"
 	"guard/internal/ask"
@@ -24,6 +25,9 @@ func (pl *plan) planGet() Outcome {
 	}
 	params := pl.q.Params
 	var treat Treatment
+	if pl.m.Route.Answer == endpoint.Exists && it.b.views != nil {
+		return pl.existsUnderFields(it)
+	}
 	if it.b.views != nil {
 		if params, rej = pl.getParams(it); rej != nil {
 			return reject(rej)
@@ -52,22 +56,41 @@ func (pl *plan) placeDoc(it *docItem, j *judged) *ask.Rejection {
 	if len(t.Members) > 1 {
 		return badRequest("[%s] has more than one index associated with it, can't execute a single index op", t.Name)
 	}
-	it.name = t.Name
-	if t.Kind == ask.Alias && !t.Filtered || t.Kind == ask.DataStream {
+	it.name, it.index = t.Name, t.Name
+	if t.Kind == ask.Alias || t.Kind == ask.DataStream {
 		if len(t.Members) == 0 {
 			return noSuchIndex(t.Name)
 		}
-		it.name = t.Members[0]
+		it.index = t.Members[0]
+		if !t.Filtered {
+			it.name = it.index
+		}
 	}
 	var rej *ask.Rejection
-	if it.b, rej = pl.bind(j, t.Filtered); rej != nil {
+	if it.b, rej = pl.bind(j, false); rej != nil {
 		return rej
 	}
-	it.b.bound = it.b.bound || t.Filtered
 	if t.Kind == ask.Missing && !it.b.free() {
 		return noSuchIndex(t.Name) // it may come to exist before the cluster is asked
 	}
+	if t.Filtered {
+		pl.bindAlias(it, t)
+	}
 	return nil
+}
+
+// bindAlias adds the filter of the alias that a document is read through.
+func (pl *plan) bindAlias(it *docItem, t ask.Target) {
+	through := pl.s.state.Bindings(ask.Resolved{Targets: []ask.Target{t}})[it.index]
+	if len(through.Filters) == 0 {
+		return // it carries a routing alone
+	}
+	filters := make([]query.Filter, len(through.Filters))
+	for i, raw := range through.Filters {
+		filters[i] = query.Filter(raw)
+	}
+	it.b.rules.Filter = dls.And(it.b.rules.Filter, dls.Or(filters...))
+	it.b.bound = true
 }
 
 // getBound reads a document that a rule binds.
@@ -249,6 +272,36 @@ func (pl *plan) getAnswer(doc []byte, found bool, it *docItem) Answer {
 	return a
 }
 
+// existsUnderFields asks whether a document is there, without its parts: the cluster
+// answers with the length that they would have, which tells of hidden ones.
+func (pl *plan) existsUnderFields(it *docItem) Outcome {
+	if pl.m.Route.ID == "exists_source" {
+		return pl.existsSource(it)
+	}
+	params := pl.q.Params
+	for _, name := range []string{"_source_includes", "_source_excludes", "stored_fields"} {
+		params = endpoint.DropParam(params, name)
+	}
+	return pl.forward(pl.m.Target([]string{it.name}, endpoint.SetParam(params, "_source", "false")), nil)
+}
+
+// existsSource reads the visible part of a source and keeps whether it was there.
+func (pl *plan) existsSource(it *docItem) Outcome {
+	params, rej := pl.getParams(it)
+	if rej != nil {
+		return reject(rej)
+	}
+	out := pl.forward(pl.m.Target([]string{it.name}, params), statusOnly{})
+	out.Forward.Method = "GET"
+	return out
+}
+
+// statusOnly keeps nothing of an answer but its status.
+type statusOnly struct{}
+
+// Treat drops body and headers.
+func (statusOnly) Treat(a Answer) (Answer, error) { return Answer{Status: a.Status}, nil }
+
 // getParams writes the parameters of a get under a field rule: the cluster is asked
 // to leave hidden fields out, and a stored field that is hidden is one that no index
 // has.
@@ -285,8 +338,6 @@ func (pl *plan) treatGet(it *docItem) (Treatment, *ask.Rejection) {
 		return nil, notBuilt("parameter [filter_path] under a field rule")
 	}
 	switch pl.m.Route.Answer {
-	case endpoint.Exists:
-		return nil, nil
 	case endpoint.Source:
 		if it.b.single() == nil {
 			return nil, noSuchIndex(it.name)

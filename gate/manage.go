@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,12 +26,23 @@ func (pl *plan) planManage() Outcome {
 	case endpoint.AliasNamed:
 		return pl.planDeleteAlias()
 	default:
-		f, rej := pl.forwardNames(pl.whole())
-		if rej != nil {
-			return reject(rej)
-		}
-		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), nil)
+		return pl.planDelete()
 	}
+}
+
+// planDelete forwards the deletion of indices. An alias or stream never stands for its
+// indices here.
+func (pl *plan) planDelete() Outcome {
+	for _, t := range pl.whole().Allowed {
+		if t.Kind == ask.Alias || t.Kind == ask.DataStream {
+			return reject(badRequest("The provided expression [%s] matches an alias or a data stream, specify the corresponding concrete indices instead.", t.Name))
+		}
+	}
+	f, rej := pl.forwardNames(pl.whole())
+	if rej != nil {
+		return reject(rej)
+	}
+	return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), nil)
 }
 
 // unruled refuses a change by someone whom a rule binds on what is changed.
@@ -49,6 +62,26 @@ func (j *judged) exists() bool {
 	return slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Kind != ask.Missing })
 }
 
+// joinsForeign refuses to add indices to an alias that exists and whose members are
+// not all granted: what others read through it would change. By the newer evaluator the
+// names of aliases are parts of the request already.
+func (pl *plan) joinsForeign(aliases []names.Expr) *ask.Rejection {
+	for _, alias := range aliases {
+		part := ask.Part{Slot: ask.WholeRequest, Privileges: makesAliases, Exprs: []names.Expr{alias}, Fixed: true}
+		j, err := pl.judge(part)
+		if err != nil && !errors.Is(err, errNeedState) {
+			return asRejection(err)
+		}
+		exists := slices.ContainsFunc(j.resolved.Targets, func(t ask.Target) bool { return t.Kind == ask.Alias })
+		if exists && j.rejection != nil {
+			return j.rejection
+		}
+	}
+	return nil
+}
+
+var makesAliases = []ask.Privilege{{Action: "indices:admin/aliases"}}
+
 func (pl *plan) planCreate() Outcome {
 	j := pl.whole()
 	if len(j.Allowed) != 1 {
@@ -63,8 +96,11 @@ func (pl *plan) planCreate() Outcome {
 		if namesPipeline(pl.asked.Index.Settings) {
 			return reject(notBuilt("a pipeline in the settings of an index"))
 		}
-		for _, details := range pl.asked.Index.Aliases.Members() {
+		for alias, details := range pl.asked.Index.Aliases.Members() {
 			if rej := checkAliasFilter(details); rej != nil {
+				return reject(rej)
+			}
+			if rej := pl.joinsForeign([]names.Expr{names.Expr(alias)}); rej != nil {
 				return reject(rej)
 			}
 		}
@@ -138,6 +174,11 @@ func (pl *plan) writeAction(w *esjson.Writer, a endpoint.AliasAction) *ask.Rejec
 	if rej != nil {
 		return rej
 	}
+	if a.Op == endpoint.AliasAdd {
+		if rej := pl.joinsForeign(a.Aliases); rej != nil {
+			return rej
+		}
+	}
 	for key, details := range a.Value.Members() {
 		if rej := checkAliasFilter(details); rej != nil {
 			return rej
@@ -174,8 +215,23 @@ func (pl *plan) decidedNames(exprs []names.Expr) ([]string, *ask.Rejection) {
 	if len(list) == 0 {
 		return nil, noSuchIndex(writtenText(exprs))
 	}
+	for _, name := range list {
+		if !pl.allowed(name) {
+			return nil, asRejection(fmt.Errorf("BUG: %q would be forwarded and was not decided", name))
+		}
+	}
 	slices.Sort(list)
 	return slices.Compact(list), nil
+}
+
+// allowed reports whether name is a target that some part of the request was granted.
+func (pl *plan) allowed(name string) bool {
+	for i := range pl.decisions {
+		if slices.ContainsFunc(pl.decisions[i].Allowed, func(t ask.Target) bool { return t.Name == name }) {
+			return true
+		}
+	}
+	return false
 }
 
 // planPutAlias writes the alias with its indices in the path, wherever they stood.
@@ -186,6 +242,9 @@ func (pl *plan) planPutAlias() Outcome {
 	put := pl.asked.Alias
 	list, rej := pl.decidedNames(put.Indices)
 	if rej != nil {
+		return reject(rej)
+	}
+	if rej := pl.joinsForeign([]names.Expr{put.Alias}); rej != nil {
 		return reject(rej)
 	}
 	var body []byte

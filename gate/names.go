@@ -18,7 +18,9 @@ func (pl *plan) planNames() Outcome {
 	var f forwarded
 	var rej *ask.Rejection
 	switch pl.m.Route.Answer {
-	case endpoint.FoundName, endpoint.ResolvedNames:
+	case endpoint.ResolvedNames:
+		f, rej = pl.forwardResolved(j)
+	case endpoint.FoundName:
 		f, rej = pl.forwardNames(j)
 	default:
 		f, rej = pl.concreteForwarded(j)
@@ -45,6 +47,20 @@ func (pl *plan) planNames() Outcome {
 	default:
 		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), nil)
 	}
+}
+
+// forwardResolved writes names that are only to be listed: aliases and streams by
+// their own names.
+func (pl *plan) forwardResolved(j *judged) (forwarded, *ask.Rejection) {
+	f, rej := pl.forwardNames(j)
+	if rej != nil || len(j.Allowed) == 0 || f.covered {
+		return f, rej
+	}
+	f.names = f.names[:0]
+	for _, t := range j.Allowed {
+		f.names = append(f.names, t.Name)
+	}
+	return f, nil
 }
 
 // The columns of _cat/indices that tell nothing of documents, by all their names.
@@ -159,7 +175,7 @@ func (t fieldCapsTreatment) Treat(a Answer) (Answer, error) {
 
 func (t fieldCapsTreatment) shows(name string) bool {
 	for _, v := range t.views {
-		if !v.Shows(name) {
+		if v.Has(name) && !v.Shows(name) {
 			return false
 		}
 	}
@@ -183,13 +199,18 @@ type indicesTreatment struct{ b *binding }
 // Treat filters mappings by the view of their index, and leaves out the filters of
 // aliases: they name fields and values.
 func (t indicesTreatment) Treat(a Answer) (Answer, error) {
-	if a.Status >= 400 {
+	if a.Status >= 400 && a.Status != 404 {
 		return cleanError(a)
 	}
-	return rewriteMembers(a, func(w *esjson.Writer, index string, v esjson.Value) error {
-		if t.b.indices[index] { // another one came into being after the decision
-			w.Key(index)
-			t.writeIndex(w, t.b.views[index], v)
+	// A 404 for one of several aliases lists what was found of the others.
+	return rewriteMembers(a, func(w *esjson.Writer, key string, v esjson.Value) error {
+		switch {
+		case a.Status == 404 && (key == "error" || key == "status"):
+			w.Key(key)
+			w.Value(v)
+		case t.b.indices[key]: // another index came into being after the decision
+			w.Key(key)
+			t.writeIndex(w, t.b.views[key], v)
 		}
 		return nil
 	})
@@ -202,12 +223,38 @@ func (t indicesTreatment) writeIndex(w *esjson.Writer, view *fls.View, index esj
 		case key == "mappings" && view != nil:
 			w.Key(key)
 			writeMapping(w, view, m)
+		case (key == "settings" || key == "defaults") && view != nil:
+			w.Key(key)
+			writeSettings(w, "", m)
 		case key == "aliases":
 			w.Key(key)
 			writeAliases(w, m)
 		default:
 			w.Key(key)
 			w.Value(m)
+		}
+	}
+	w.EndObject()
+}
+
+// Settings that name fields of the index, by their full names without "index.".
+var fieldSettings = []string{"sort.", "query.default_field", "routing_path", "mapping.source.includes", "mapping.source.excludes", "dimension_fields"}
+
+// writeSettings prints settings, nested or with dotted keys, without those that name
+// fields.
+func writeSettings(w *esjson.Writer, path string, settings esjson.Value) {
+	w.BeginObject()
+	for key, v := range settings.Members() {
+		full := path + key
+		name := strings.TrimPrefix(full, "index.")
+		if slices.ContainsFunc(fieldSettings, func(s string) bool { return name == s || strings.HasPrefix(name+".", strings.TrimSuffix(s, ".")+".") }) {
+			continue
+		}
+		w.Key(key)
+		if v.Is(esjson.Object) {
+			writeSettings(w, full+".", v)
+		} else {
+			w.Value(v)
 		}
 	}
 	w.EndObject()

@@ -16,7 +16,11 @@ func (pl *plan) checkParams() error {
 	for _, p := range pl.q.Params {
 		switch pl.m.Kind(p.Name) {
 		case endpoint.Outside:
-			if p.Value != "_none" && p.Value != "false" && !pl.searches() {
+			off := "false"
+			if strings.HasSuffix(p.Name, "pipeline") {
+				off = "_none"
+			}
+			if p.Value != off && !pl.searches() {
 				return notBuilt("parameter [" + p.Name + "]")
 			}
 		case endpoint.AnswerFormat:

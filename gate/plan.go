@@ -158,10 +158,20 @@ func (pl *plan) forwardNames(j *judged) (forwarded, *ask.Rejection) {
 	f.names = slices.Compact(f.names)
 	// A name that a wildcard found may be gone by now: that is no error. Closed indices
 	// are one, unless they are skipped.
-	if expanded && len(j.Remote) == 0 && f.opts.Expand&names.ExpandClosed == 0 {
+	if expanded && len(j.Remote) == 0 && (f.opts.Expand&names.ExpandClosed == 0 || pl.takesClosed()) {
 		f.opts.IgnoreUnavailable = true
 	}
 	return f, nil
+}
+
+// takesClosed reports whether a closed index is no error for the endpoint.
+func (pl *plan) takesClosed() bool {
+	switch pl.m.Route.Answer {
+	case endpoint.AliasByIndex, endpoint.CatIndices, endpoint.IndexByName, endpoint.MappingByIndex, endpoint.ResolvedNames:
+		return true
+	default:
+		return false
+	}
 }
 
 // add writes one target: an alias by its members, so that it cannot be moved in the
@@ -241,9 +251,6 @@ func noSuchIndex(name string) *ask.Rejection {
 
 // indexParams returns params with the index options as they are forwarded.
 func (pl *plan) indexParams(params []ask.Param, f forwarded) []ask.Param {
-	if f.opts == pl.m.Route.Opts {
-		return params // what the endpoint does by itself; a client's own words stay
-	}
 	if f.opts.IgnoreUnavailable != pl.q.Opts.IgnoreUnavailable {
 		params = endpoint.SetParam(params, "ignore_unavailable", fmt.Sprint(f.opts.IgnoreUnavailable))
 	}

@@ -91,10 +91,15 @@ func setBody(c *Call, body []byte) {
 // checkFilterPath refuses filter_path where the answer has to be filtered hit by hit
 // and the hits could no longer say where they come from.
 func (pl *plan) checkFilterPath(b *binding) *ask.Rejection {
-	if _, ok := pl.param("filter_path"); !ok || b.views == nil || b.single() != nil {
+	if _, ok := pl.param("filter_path"); !ok || b.views == nil {
 		return nil
 	}
-	return notBuilt("parameter [filter_path] over indices with different field rules")
+	for _, v := range b.views {
+		if b.single() == nil || v.HasNested() {
+			return notBuilt("parameter [filter_path] over indices with different field rules or nested documents")
+		}
+	}
+	return nil
 }
 
 // The parameters of a search that a multi-search takes as well: in its header line,
@@ -112,36 +117,22 @@ func (pl *plan) carried(form searchForm, f forwarded, params []ask.Param, body [
 		return reject(tooLong)
 	}
 	var inURL []ask.Param
-	var w esjson.Writer
-	w.BeginObject()
-	w.Key("index")
-	w.BeginArray()
-	for _, n := range f.names {
-		w.Text(n)
-	}
-	w.EndArray()
-	w.Key("ignore_unavailable")
-	w.Bool(f.opts.IgnoreUnavailable)
-	w.Key("allow_no_indices")
-	w.Bool(f.opts.AllowNoIndices)
+	search := endpoint.Search{Opts: f.opts}
 	for _, p := range params {
 		switch {
-		case pl.m.Kind(p.Name) == endpoint.IndexOption:
-			// stands in the header already; the names need no expansion
+		case pl.m.Kind(p.Name) == endpoint.IndexOption: // stands in the options
 		case slices.Contains(headerParams, p.Name):
-			w.Key(p.Name)
-			w.Text(p.Value)
+			search.SetHeader(p.Name, p.Value)
 		case slices.Contains(carrierURL, p.Name):
 			inURL = append(inURL, p)
 		default:
 			return reject(tooLong)
 		}
 	}
-	w.EndObject()
 	if len(body) == 0 {
 		body = []byte("{}")
 	}
-	lines := append(append(append(w.Bytes(), '\n'), body...), '\n')
+	lines := append(append(append(search.AppendHeader(nil, f.names), '\n'), body...), '\n')
 	call := Call{
 		Method: "POST", Target: endpoint.Target([]string{"_msearch"}, inURL), Repeatable: true,
 		Source: FixedBody, Body: lines, ContentType: "application/x-ndjson",

@@ -131,7 +131,7 @@ func (pl *plan) addsField(j *judged, doc esjson.Value) bool {
 	}
 	for _, index := range j.Allowed[0].Members {
 		m, err := pl.s.mappingOf(index)
-		if err != nil || m == nil || addsField(m, "", doc) {
+		if err != nil || addsField(m, "", doc) {
 			return true
 		}
 	}
@@ -140,28 +140,39 @@ func (pl *plan) addsField(j *judged, doc esjson.Value) bool {
 
 // addsField reports whether doc, which stands at path, holds a field that m lacks and
 // would take in. A mapping that ignores or refuses unknown fields takes none at its
-// top; objects below may have a setting of their own.
+// top; objects below may have a setting of their own, so there it errs towards yes.
 func addsField(m *mapping.Mapping, path string, doc esjson.Value) bool {
 	closed := path == "" && (m.Dynamic() == "false" || m.Dynamic() == "strict")
 	for key, v := range doc.Members() {
-		if v.Is(esjson.Null) {
+		if v.Is(esjson.Null) || v.Is(esjson.Array) && v.Len() == 0 {
 			continue // nothing is made of it
 		}
 		name := key
 		if path != "" {
 			name = path + "." + key
 		}
-		f, ok := m.Lookup(name)
+		f, known := m.Lookup(name)
 		switch {
-		case !ok && (closed || v.Is(esjson.Array) && v.Len() == 0):
-		case !ok:
+		case !known && closed && !startsInObject(m, key):
+		case !known:
 			return true
-		case f.Opaque:
+		case f.Kind != mapping.Object && f.Kind != mapping.Nested || f.Opaque:
+			// a value of its own, whatever its form: a point, a range, a shape
 		case addsBelow(m, name, v):
 			return true
 		}
 	}
 	return false
+}
+
+// startsInObject reports whether a key with dots leads into an object of m.
+func startsInObject(m *mapping.Mapping, key string) bool {
+	first, _, dotted := strings.Cut(key, ".")
+	if !dotted {
+		return false
+	}
+	_, known := m.Lookup(first)
+	return known
 }
 
 func addsBelow(m *mapping.Mapping, name string, v esjson.Value) bool {

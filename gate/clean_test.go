@@ -1,0 +1,160 @@
+package gate
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"guard/internal/query"
+)
+
+// hiding is a rule whose texts no client may read.
+const hiding = query.Filter(`{"bool":{"filter":[{"term":{"dept":"classified"}},{"range":{"age":{"gt":4711}}},{"terms":{"_index":["hr"]}}]}}`)
+
+// TestCleanError holds what of an error stays: its form, its types, and reasons that
+// print neither the query nor a value of the rule.
+func TestCleanError(t *testing.T) {
+	f := func(body, want string) {
+		t.Helper()
+		got, err := cleanErrorUnder(Answer{Status: 400, Body: []byte(body)}, hiding)
+		if err != nil || string(got.Body) != want || got.Status != 400 {
+			t.Errorf("%s\nbecame %d %s, %v\nwant   %s", body, got.Status, got.Body, err, want)
+		}
+	}
+	reason := func(in, want string) {
+		t.Helper()
+		f(`{"error":{"type":"x","reason":`+in+`},"status":400}`, `{"error":{"type":"x","reason":`+want+`},"status":400}`)
+	}
+	reason(`"no mapping found for [a] in order to sort on"`, `"no mapping found for [a] in order to sort on"`)
+	reason(`"failed to create query: {\"term\":{}}"`, `"failed to create query"`)
+	reason(`"failed to parse query [\nbool"`, `"failed to parse query"`)
+	reason(`"For input string: \"classified\""`, `"the query failed"`)
+	reason(`"value [4711] is out of range"`, `"the query failed"`)
+	reason(`""`, `""`)
+	// The client may know the index.
+	reason(`"no such index [hr]"`, `"no such index [hr]"`)
+
+	f(`{"error":{"root_cause":[{"type":"a","reason":"classified"}],"type":"b","reason":"c","caused_by":{"type":"d","reason":"x classified y"}},"status":400}`,
+		`{"error":{"root_cause":[{"type":"a","reason":"the query failed"}],"type":"b","reason":"c","caused_by":{"type":"d","reason":"the query failed"}},"status":400}`)
+	// The inside of the cluster and of its scripts goes.
+	f(`{"error":{"type":"a","reason":"b","stack_trace":"s","node":"n","failed_shards":[{"shard":0}],"suppressed":[],"script":"p","script_stack":["q"]},"status":400}`,
+		`{"error":{"type":"a","reason":"b"},"status":400}`)
+	// Outside errors the same words mean something else.
+	f(`{"node":"n","reason":"classified","status":400}`, `{"node":"n","reason":"classified","status":400}`)
+}
+
+// TestCleanErrorFreely holds that without a rule only the insides go.
+func TestCleanErrorFreely(t *testing.T) {
+	got, err := cleanError(Answer{Status: 404, Body: []byte(`{"error":{"type":"a","reason":"classified","node":"n"},"status":404}`)})
+	if want := `{"error":{"type":"a","reason":"classified"},"status":404}`; err != nil || string(got.Body) != want {
+		t.Errorf("got %s, %v; want %s", got.Body, err, want)
+	}
+}
+
+// TestCleanErrorOfAnything holds that an error always ends as an answer, with the
+// status that it had.
+func TestCleanErrorOfAnything(t *testing.T) {
+	f := func(body string, want bool) {
+		t.Helper()
+		got, err := cleanErrorUnder(Answer{Status: 502, ContentType: "text/html", Body: []byte(body)}, hiding)
+		if err != nil || got.Status != 502 {
+			t.Fatalf("%s: %d, %v", body, got.Status, err)
+		}
+		if failed := strings.Contains(string(got.Body), "the cluster failed"); failed != want {
+			t.Errorf("%s became %s", body, got.Body)
+		}
+		if want && got.ContentType != jsonType {
+			t.Errorf("%s: content type %q", body, got.ContentType)
+		}
+	}
+	f(`<html>classified</html>`, true)
+	f(`{"error":`, true)
+	f(`{"error":{"reason":"a"},"error":{"reason":"b"}}`, true)
+	f(strings.Repeat("[", 2000), true)
+	f("", false) // the answer to a HEAD
+}
+
+// TestCleanFailures holds that the failed shards of an answer are cleaned as errors
+// are, and that an answer without any is not touched.
+func TestCleanFailures(t *testing.T) {
+	f := func(body, want string) {
+		t.Helper()
+		got, err := cleanFailures(Answer{Status: 200, Body: []byte(body)}, hiding)
+		if err != nil || string(got.Body) != want {
+			t.Errorf("%s became %s, %v; want %s", body, got.Body, err, want)
+		}
+	}
+	f(`{"_shards":{"total":1,"failed":0},"hits":{}}`, `{"_shards":{"total":1,"failed":0},"hits":{}}`)
+	f(`{"_shards":{"failed":1,"failures":[{"shard":0,"index":"hr","node":"n","reason":{"type":"x","reason":"classified","caused_by":{"reason":"a {"}}}]},"hits":{"hits":[{"_source":{"reason":"classified","node":1}}]}}`,
+		`{"_shards":{"failed":1,"failures":[{"shard":0,"index":"hr","reason":{"type":"x","reason":"the query failed","caused_by":{"reason":"a"}}}]},"hits":{"hits":[{"_source":{"reason":"classified","node":1}}]}}`)
+}
+
+// TestFilterTexts holds which texts of a rule are looked for.
+func TestFilterTexts(t *testing.T) {
+	got := strings.Join(filterTexts(hiding), ",")
+	for _, want := range []string{"classified", "4711"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("texts %s; want %s among them", got, want)
+		}
+	}
+	if strings.Contains(got, "hr") {
+		t.Errorf("texts %s; want no name of an index", got)
+	}
+	for _, f := range []query.Filter{query.Free, query.None} {
+		if list := filterTexts(f); len(list) != 0 {
+			t.Errorf("texts of %q: %v; want none", f, list)
+		}
+	}
+}
+
+// FuzzCleanError states the law of cleaned errors: whatever the cluster says, what
+// comes out is JSON of the same status, no reason in an error holds a text of the
+// rule, and cleaning it again changes nothing.
+func FuzzCleanError(f *testing.F) {
+	f.Add(`{"error":{"root_cause":[{"type":"a","reason":"x classified"}],"reason":"For input string: \"4711\""},"status":400}`)
+	f.Add(`{"error":{"reason":"a {\"term\":1}","caused_by":{"caused_by":{"reason":"class\u0069fied"}}}}`)
+	f.Add(`{"_shards":{"failures":[{"reason":{"reason":"4711\n"}}]}}`)
+	f.Add(`not json classified`)
+	f.Fuzz(func(t *testing.T, body string) {
+		once, err := cleanErrorUnder(Answer{Status: 400, Body: []byte(body)}, hiding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(once.Body) == 0 && body == "" {
+			return
+		}
+		var v any
+		if err := json.Unmarshal(once.Body, &v); err != nil {
+			t.Fatalf("%q became %q: %v", body, once.Body, err)
+		}
+		if text := leaked(v, false); text != "" {
+			t.Fatalf("%q became %q, which says %q", body, once.Body, text)
+		}
+		twice, err := cleanErrorUnder(once, hiding)
+		if err != nil || string(twice.Body) != string(once.Body) {
+			t.Fatalf("%q became %q, then %q", body, once.Body, twice.Body)
+		}
+	})
+}
+
+// leaked returns a reason inside an error that holds a text of hiding.
+func leaked(v any, inside bool) string {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, m := range v {
+			if s, ok := m.(string); ok && inside && key == "reason" && (strings.Contains(s, "classified") || strings.Contains(s, "4711")) {
+				return s
+			}
+			if s := leaked(m, inside || key == "error" || key == "failures" || key == "_shards"); s != "" {
+				return s
+			}
+		}
+	case []any:
+		for _, m := range v {
+			if s := leaked(m, inside); inside && s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
