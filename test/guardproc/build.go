@@ -42,3 +42,13 @@ func Binary(t testing.TB) string {
 	}
 	return path
 }
+
+// Check runs `guard check` on a security folder and returns what it objects to.
+func Check(t testing.TB, security string) error {
+	t.Helper()
+	out, err := exec.Command(Binary(t), "check", "--security", security, "--upstream", "http://127.0.0.1:1").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("guard check: %w\n%s", err, out)
+	}
+	return nil
+}
