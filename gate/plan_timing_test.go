@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -67,7 +68,7 @@ func BenchmarkPlan(b *testing.B) {
 			if c.body != "" {
 				r.Header.ContentType = "application/json"
 			}
-			lines := strings.Split(strings.TrimSuffix(c.body, "\n"), "\n")
+			lines := bytes.Split(bytes.TrimSuffix(r.Body, []byte("\n")), []byte("\n"))
 			if c.path[0] == "_bulk" || c.path[0] == "_msearch" {
 				r.Header.ContentType = "application/x-ndjson"
 			}
@@ -100,15 +101,15 @@ func timedBulk(n int) string {
 }
 
 // timedLines runs pairs of an action and a document; all have to be sent.
-func timedLines(b *testing.B, dst []byte, l Lines, lines []string) []byte {
+func timedLines(b *testing.B, dst []byte, l Lines, lines [][]byte) []byte {
 	b.Helper()
 	for i := 0; i < len(lines); i += 2 {
 		before := len(dst)
-		document, err := l.Action([]byte(lines[i]))
+		document, err := l.Action(lines[i])
 		if err != nil || !document {
 			b.Fatalf("action %q: document %v, %v", lines[i], document, err)
 		}
-		if dst, err = l.Item(dst, []byte(lines[i+1])); err != nil || len(dst) == before {
+		if dst, err = l.Item(dst, lines[i+1]); err != nil || len(dst) == before {
 			b.Fatalf("item %q is not sent: %v", lines[i], err)
 		}
 	}
