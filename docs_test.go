@@ -267,3 +267,28 @@ func TestPackages(t *testing.T) {
 		}
 	}
 }
+
+var (
+	required = regexp.MustCompile(`(?m)^(?:require )?\s*([a-z][^ \t]+) v[^ \t\n]+$`) // without "// indirect"
+	reason   = regexp.MustCompile(`(?m)^\| ([a-z][^ |]*/[^ |]*) \|`)
+)
+
+// TestDependencies: each direct dependency has a line of reason, and no other has.
+func TestDependencies(t *testing.T) {
+	read := func(path string, row *regexp.Regexp) []string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+			list = append(list, m[1])
+		}
+		slices.Sort(list)
+		return list
+	}
+	direct, reasons := read("go.mod", required), read("docs/dependencies.md", reason)
+	if len(direct) < 5 || !slices.Equal(direct, reasons) {
+		t.Errorf("go.mod requires %v; docs/dependencies.md has reasons for %v", direct, reasons)
+	}
+}
