@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"strings"
 
 	"guard/endpoint"
@@ -16,7 +17,8 @@ func (pl *plan) planBulk() Outcome {
 	if err != nil {
 		return rejectError(err)
 	}
-	call, rej := pl.call(endpoint.Target([]string{"_bulk"}, pl.q.Params))
+	// filter_path could take out the items by whose positions refused ones come back.
+	call, rej := pl.call(endpoint.Target([]string{"_bulk"}, endpoint.DropParam(pl.q.Params, "filter_path")))
 	if rej != nil {
 		return reject(rej)
 	}
@@ -41,7 +43,9 @@ type bulkLines struct {
 	action endpoint.BulkAction
 	judged *judged
 	sent   int
-	made   bool // an item was sent to an index that did not exist
+	// refused is bounded: each costs some hundred bytes of the answer.
+	refused int
+	made    bool // an item was sent to an index that did not exist
 }
 
 // madeIndex reports whether the bulk may have made an index.
@@ -51,6 +55,9 @@ type bulkKey struct {
 	index string
 	op    endpoint.BulkOp
 }
+
+// maxRefused bounds the items of one bulk that are refused one by one.
+const maxRefused = 10_000
 
 // maxKnown bounds what a bulk remembers; beyond it each line is decided anew.
 const maxKnown = 4096
@@ -89,10 +96,17 @@ func (b *bulkLines) judge(a endpoint.BulkAction) *judged {
 // Item appends the lines of the last action, or notes why it is refused.
 func (b *bulkLines) Item(dst, document []byte) ([]byte, error) {
 	if rej := b.refusal(document); rej != nil {
+		if b.refused++; b.refused > maxRefused {
+			return dst, &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge, Public: fmt.Sprintf("more than %d items of the bulk are refused, such as this one: %s", maxRefused, rej.Public)}
+		}
 		b.treat.slots = append(b.treat.slots, slot{refused: bulkError(b.action, rej)})
 		return dst, nil
 	}
-	b.treat.slots = append(b.treat.slots, slot{})
+	s := slot{}
+	if ruledDocuments(b.judged) {
+		s.treat = conflictTreatment{}
+	}
+	b.treat.slots = append(b.treat.slots, s)
 	b.sent++
 	b.made = b.made || b.judged.Allowed[0].Kind == ask.Missing
 	dst = append(b.action.AppendLine(dst, writeName(b.judged)), '\n')

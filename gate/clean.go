@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"strings"
 
 	"guard/internal/esjson"
@@ -16,7 +17,7 @@ func cleanErrorUnder(a Answer, filter query.Filter) (Answer, error) {
 	if len(a.Body) == 0 {
 		return a, nil // the answer to a HEAD
 	}
-	out, err := cleanReasons(a, filter)
+	out, err := cleanReasons(a, cleaner{secrets: filterTexts(filter)})
 	if err != nil {
 		out = a
 		out.Body = []byte(`{"error":{"root_cause":[{"type":"exception","reason":"the cluster failed"}],"type":"exception","reason":"the cluster failed"}}`)
@@ -25,28 +26,32 @@ func cleanErrorUnder(a Answer, filter query.Filter) (Answer, error) {
 	return out, nil
 }
 
-// dropped are members of errors that show the inside of the cluster or repeat the
-// request as it ran.
-var dropped = map[string]bool{"stack_trace": true, "node": true, "script_stack": true, "script": true, "suppressed": true, "failed_shards": true}
+// cleaner prints an answer again with less in its errors and failures.
+type cleaner struct {
+	w       esjson.Writer
+	secrets []string // texts that no error may hold
+	cutAt   string   // where texts end, if they have it
+}
 
-// cleanReasons prints an answer again, each "reason" text inside an error or failure
-// cut where a query begins, and replaced where it names a value of the filter.
-func cleanReasons(a Answer, filter query.Filter) (Answer, error) {
+// Members of errors that show the inside of the cluster or repeat the request as it
+// ran, and those that hold no free text.
+var (
+	droppedMembers = []string{"stack_trace", "node", "script_stack", "script", "suppressed", "failed_shards", "_scroll_id"}
+	plainMembers   = []string{"type", "phase", "index", "index_uuid", "resource.id", "resource.type", "lang", "_index", "_id", "status"}
+)
+
+// cleanReasons prints an answer again, each text inside an error or failure as c.reason
+// lets it.
+func cleanReasons(a Answer, c cleaner) (Answer, error) {
 	var tape esjson.Tape
 	v, err := parseAnswer(&tape, a)
 	if err != nil {
 		return Answer{}, err
 	}
-	c := cleaner{secrets: filterTexts(filter)}
 	c.w.Reset(make([]byte, 0, len(a.Body)))
 	c.value(v, false)
 	a.Body = c.w.Bytes()
 	return a, nil
-}
-
-type cleaner struct {
-	w       esjson.Writer
-	secrets []string
 }
 
 // value prints v; inside tells that v belongs to an error or a failure.
@@ -55,46 +60,62 @@ func (c *cleaner) value(v esjson.Value, inside bool) {
 	case v.Is(esjson.Object):
 		c.w.BeginObject()
 		for key, m := range v.Members() {
-			if inside && dropped[key] {
-				continue
+			if !inside || !slices.Contains(droppedMembers, key) {
+				c.w.Key(key)
+				c.member(key, m, inside)
 			}
-			c.w.Key(key)
-			if inside && key == "reason" && m.Is(esjson.String) {
-				c.w.Text(c.reason(m.String()))
-				continue
-			}
-			c.value(m, inside || key == "error" || key == "failures" || key == "_shards")
 		}
 		c.w.EndObject()
-	case inside && v.Is(esjson.Array):
+	case v.Is(esjson.Array):
 		c.w.BeginArray()
 		for _, e := range v.Elements() {
-			c.value(e, true)
+			c.value(e, inside)
 		}
 		c.w.EndArray()
+	case inside && v.Is(esjson.String):
+		c.w.Text(c.reason(v.String()))
 	default:
 		c.w.Value(v)
 	}
 }
 
-// reason returns what of a reason may be sent.
-func (c *cleaner) reason(text string) string {
-	if i := strings.IndexAny(text, "{\n"); i >= 0 {
-		text = strings.TrimRight(text[:i], " :[")
+func (c *cleaner) member(key string, v esjson.Value, inside bool) {
+	switch {
+	case !inside:
+		if key == "hits" || key == "aggregations" || key == "_source" {
+			c.w.Value(v) // documents: filtered elsewhere, and whatever they hold is no error
+			return
+		}
+		c.value(v, key == "error" || key == "failures" || key == "_shards")
+	case slices.Contains(plainMembers, key):
+		c.w.Value(v)
+	default:
+		c.value(v, true)
 	}
+}
+
+// reason returns what of a text may be sent.
+func (c *cleaner) reason(text string) string {
 	for _, s := range c.secrets {
 		if strings.Contains(text, s) {
 			return "the query failed"
 		}
 	}
+	if i := strings.IndexAny(text, "{\n"); i >= 0 {
+		text = strings.TrimRight(text[:i], " :[")
+	}
+	if c.cutAt != "" {
+		text, _, _ = strings.Cut(text, c.cutAt)
+	}
 	return text
 }
 
-// minSecret is the length from which a text of a filter is looked for in reasons:
-// shorter ones stand in any sentence.
+// minSecret is the length from which a text of a filter is looked for as it is: shorter
+// ones stand in any sentence, and are looked for between quotes or brackets.
 const minSecret = 3
 
-// filterTexts lists the texts of a filter, keys of its clauses apart.
+// filterTexts lists the texts that a filter would be known by: its values and the names
+// of its fields.
 func filterTexts(f query.Filter) []string {
 	if f == query.Free || f == query.None {
 		return nil
@@ -106,21 +127,42 @@ func filterTexts(f query.Filter) []string {
 	}
 	var out []string
 	collectTexts(v, &out)
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func collectTexts(v esjson.Value, out *[]string) {
 	if v.Is(esjson.String) || v.Is(esjson.Number) {
-		if s := v.String(); len(s) >= minSecret {
-			*out = append(*out, strings.Clone(s))
-		}
+		addSecret(v.String(), out)
 	}
 	for key, m := range v.Members() {
-		if key != "_index" { // names that the client may know
-			collectTexts(m, out)
+		if key == "_index" {
+			continue // names that the client may know
 		}
+		if !filterWords[key] {
+			addSecret(key, out)
+		}
+		collectTexts(m, out)
 	}
 	for _, e := range v.Elements() {
 		collectTexts(e, out)
 	}
+}
+
+func addSecret(s string, out *[]string) {
+	if len(s) >= minSecret {
+		*out = append(*out, strings.Clone(s))
+	} else if s != "" {
+		*out = append(*out, `"`+s+`"`, "["+s+"]")
+	}
+}
+
+// filterWords are keys of queries: any error may name them.
+var filterWords = map[string]bool{
+	"bool": true, "must": true, "filter": true, "should": true, "must_not": true, "minimum_should_match": true, "term": true, "terms": true,
+	"range": true, "exists": true, "field": true, "match": true, "match_all": true, "match_none": true, "match_phrase": true, "prefix": true,
+	"wildcard": true, "regexp": true, "fuzzy": true, "ids": true, "values": true, "value": true, "query": true, "query_string": true,
+	"simple_query_string": true, "multi_match": true, "fields": true, "nested": true, "path": true, "gt": true, "gte": true, "lt": true, "lte": true,
+	"boost": true, "constant_score": true, "dis_max": true, "queries": true, "score_mode": true, "operator": true, "default_operator": true,
+	"default_field": true, "case_insensitive": true, "format": true, "time_zone": true, "script": true, "source": true, "lang": true, "params": true,
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"fmt"
 
 	"guard/authz"
@@ -31,6 +32,21 @@ func (c cluster) Aliases(name string) []string {
 func (c cluster) Stream(index string) string {
 	name, _ := c.state.StreamOf(index)
 	return name
+}
+
+// storesQueries reports whether documents of an index can hold queries. The cluster runs
+// the lookups in such a query when it is written, with rights of its own.
+func (s *Snapshot) storesQueries(index string) bool {
+	raw, id, ok := s.state.Mapping(index)
+	if !ok {
+		return false
+	}
+	if yes, ok := s.memo.percolators.Get(id); ok {
+		return yes
+	}
+	yes := bytes.Contains(raw, []byte(`"percolator"`)) // as a type, or in a dynamic template
+	s.memo.percolators.Add(id, yes)
+	return yes
 }
 
 // mappingOf returns the fields of an index: none if it does not exist, for then it may

@@ -3,8 +3,11 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"strings"
 
+	"guard/internal/ask"
 	"guard/internal/esjson"
+	"guard/internal/query"
 )
 
 // docsRead is what a docRead found: one get answer for each item, in order.
@@ -12,6 +15,9 @@ type docsRead struct {
 	docs [][]byte
 	// found tells of each item whether it is there for the user.
 	found []bool
+	// failed is set on items that the cluster could not read: then the document is the
+	// error of an item.
+	failed []*failedCall
 }
 
 // errUnequal says that the searches have not caught up with the realtime read.
@@ -40,42 +46,52 @@ func (d *docRead) read(search, get Answer) (*docsRead, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown, known, err := d.readSearches(found)
+	seen, err := d.readSearches(found)
 	if err != nil {
 		return nil, err
 	}
-	return d.join(realtime, shown, known)
+	return d.join(realtime, seen)
+}
+
+// searchedDocs is what the searches of a read saw.
+type searchedDocs struct {
+	shown  []map[string]foundDoc // by item: what the filter shows
+	failed []*failedCall         // by item
+	known  map[string]foundDoc   // what is there, shown or not
 }
 
 // readSearches returns the hits of the filtered searches by item, and the versions
-// that the searches without filter saw.
-func (d *docRead) readSearches(answer esjson.Value) (shown []map[string]foundDoc, known map[string]foundDoc, err error) {
+// that the searches without filter saw. A search that fails costs its own items.
+func (d *docRead) readSearches(answer esjson.Value) (*searchedDocs, error) {
 	responses, _ := answer.Lookup("responses")
 	batches := d.batches()
 	if responses.Len() != 2*len(batches) {
-		return nil, nil, fmt.Errorf("cannot read the cluster's answer: %d responses; want %d", responses.Len(), 2*len(batches))
+		return nil, fmt.Errorf("cannot read the cluster's answer: %d responses; want %d", responses.Len(), 2*len(batches))
 	}
-	shown = make([]map[string]foundDoc, len(d.items))
-	known = map[string]foundDoc{}
+	seen := &searchedDocs{shown: make([]map[string]foundDoc, len(d.items)), failed: make([]*failedCall, len(d.items)), known: map[string]foundDoc{}}
 	for n, r := range responses.Elements() {
 		if e, failed := r.Lookup("error"); failed {
-			return nil, nil, &failedCall{Answer{Status: statusOf(r), ContentType: jsonType, Body: wrapError(e, statusOf(r))}}
+			failure := &failedCall{Answer{Status: statusOf(r), ContentType: jsonType, Body: wrapError(e, statusOf(r))}}
+			for _, i := range batches[n/2].items {
+				seen.failed[i] = failure
+			}
+			continue
 		}
 		if shardsFailed(r) {
-			return nil, nil, errors.New("cannot read the cluster's answer: a shard did not answer")
+			return nil, errors.New("cannot read the cluster's answer: a shard did not answer")
 		}
-		into := known
+		into := seen.known
 		if n%2 == 1 {
 			into = map[string]foundDoc{}
 			for _, i := range batches[n/2].items {
-				shown[i] = into
+				seen.shown[i] = into
 			}
 		}
 		if err := hitsOf(r, into); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return shown, known, nil
+	return seen, nil
 }
 
 func statusOf(response esjson.Value) int {
@@ -99,13 +115,13 @@ func wrapError(e esjson.Value, code int) []byte {
 }
 
 // join makes the answer of each item out of what the reads say of it.
-func (d *docRead) join(realtime esjson.Value, shown []map[string]foundDoc, known map[string]foundDoc) (*docsRead, error) {
+func (d *docRead) join(realtime esjson.Value, seen *searchedDocs) (*docsRead, error) {
 	list, _ := realtime.Lookup("docs")
 	var docs []esjson.Value
 	for _, v := range list.Elements() {
 		docs = append(docs, v)
 	}
-	out := &docsRead{docs: make([][]byte, len(d.items)), found: make([]bool, len(d.items))}
+	out := &docsRead{docs: make([][]byte, len(d.items)), found: make([]bool, len(d.items)), failed: seen.failed}
 	next := 0
 	for i := range d.items {
 		it := &d.items[i]
@@ -116,21 +132,26 @@ func (d *docRead) join(realtime esjson.Value, shown []map[string]foundDoc, known
 		if next == len(docs) {
 			return nil, fmt.Errorf("cannot read the cluster's answer: it has only %d documents", len(docs))
 		}
-		doc, found, err := it.answer(docs[next], shown[i], known)
+		now := docs[next]
+		next++
+		if e, failed := now.Lookup("error"); failed {
+			out.failed[i] = &failedCall{Answer{Status: 400, ContentType: jsonType, Body: wrapError(e, 400)}}
+		}
+		if f := out.failed[i]; f != nil {
+			out.docs[i] = mgetFailure(it, f)
+			continue
+		}
+		doc, found, err := it.answer(now, seen.shown[i], seen.known)
 		if err != nil {
 			return nil, err
 		}
 		out.docs[i], out.found[i] = doc, found
-		next++
 	}
 	return out, nil
 }
 
 // answer writes the get answer of one item.
 func (it *docItem) answer(realtime esjson.Value, shown, known map[string]foundDoc) (doc []byte, found bool, err error) {
-	if _, failed := realtime.Lookup("error"); failed {
-		return it.failed(realtime)
-	}
 	now, err := readDoc(realtime, false)
 	if err != nil {
 		return nil, false, err
@@ -157,18 +178,40 @@ func (it *docItem) answer(realtime esjson.Value, shown, known map[string]foundDo
 	return w.Bytes(), false, nil
 }
 
-// failed passes on why the cluster could not read an item, as far as its shape needs.
-func (it *docItem) failed(realtime esjson.Value) ([]byte, bool, error) {
-	a, err := cleanErrorUnder(Answer{Status: 400, Body: esjson.AppendValue(nil, realtime)}, it.b.rules.Filter)
-	return a.Body, false, err
-}
-
 // filtered is the second barrier: fields of the document that the user may not see.
 func (it *docItem) filtered(doc []byte) ([]byte, error) {
 	if it.b.free() {
 		return doc, nil
 	}
 	return it.b.answer().AppendGet(make([]byte, 0, len(doc)), doc)
+}
+
+// mgetFailure is how an item that the cluster could not read stands among the documents.
+func mgetFailure(it *docItem, f *failedCall) []byte {
+	failed := *it
+	failed.refused = f.rejection(it.name, it.b.rules.Filter)
+	return mgetError(&failed)
+}
+
+// rejection says of an error of the cluster as much as the user may know.
+func (f *failedCall) rejection(name string, filter query.Filter) *ask.Rejection {
+	kind, reason := "exception", "the cluster failed"
+	var tape esjson.Tape
+	if v, err := parseAnswer(&tape, f.answer); err == nil {
+		if e, ok := v.Lookup("error"); ok {
+			if t, ok := e.Lookup("type"); ok {
+				kind = strings.Clone(t.String())
+			}
+			if t, ok := e.Lookup("reason"); ok && t.Is(esjson.String) {
+				c := cleaner{secrets: filterTexts(filter)}
+				reason = strings.Clone(c.reason(t.String()))
+			}
+		}
+	}
+	if kind == "index_not_found_exception" {
+		return noSuchIndex(name)
+	}
+	return &ask.Rejection{Status: f.answer.Status, Type: kind, Public: reason, Reason: ask.ReasonUpstream, Cause: f}
 }
 
 // mgetError is how a refused item stands among the documents.

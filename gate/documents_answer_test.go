@@ -146,7 +146,6 @@ func TestReadDistrusts(t *testing.T) {
 	f("a shard failed without filter", answered(searched(), failed), got(gone("hr", "1")), "a shard did not answer")
 	f("too late", answered(strings.Replace(searched(), `"timed_out":false`, `"timed_out":true`, 1), searched()), got(gone("hr", "1")), "a shard did not answer")
 	f("no word of shards", answered(`{"hits":{"hits":[]}}`, searched()), got(gone("hr", "1")), "a shard did not answer")
-	f("a search was refused", answered(`{"error":{"type":"index_not_found_exception","reason":"no such index [hr]"},"status":404}`, searched()), got(gone("hr", "1")), "answered 404")
 }
 
 // TestReadManyDocuments holds order and number of a multi-get, with its refused items
@@ -215,7 +214,7 @@ func TestReadItemError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"_index":"hr","_id":"1","error":{"type":"routing_missing_exception","reason":"routing is required for [hr]/[1]"}}`
+	want := `{"_index":"hr","_id":"1","error":{"root_cause":[{"type":"routing_missing_exception","reason":"routing is required for [hr]/[1]"}],"type":"routing_missing_exception","reason":"routing is required for [hr]/[1]"}}`
 	if string(out.docs[0]) != want || out.found[0] {
 		t.Errorf("document %s, found %v; want %s", out.docs[0], out.found[0], want)
 	}
@@ -347,4 +346,22 @@ func modelBehind(docs []modelDoc) bool {
 		}
 	}
 	return false
+}
+
+// TestReadFailedSearch holds that a search which fails costs its own items alone.
+func TestReadFailedSearch(t *testing.T) {
+	d := &docRead{items: []docItem{{name: "hr", index: "hr", id: "1", b: boundTo("hr")}, {name: "logs", index: "logs", id: "1", b: boundTo("logs")}}}
+	closed := `{"error":{"type":"index_closed_exception","reason":"closed"},"status":400}`
+	out, err := d.read(answered(closed, closed, searched(hit("logs", "1", 1, "")), searched(hit("logs", "1", 1, ""))),
+		got(`{"_index":"hr","_id":"1","error":{"type":"index_closed_exception","reason":"closed"}}`, held("logs", "1", 1, "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.failed[0] == nil || out.failed[1] != nil || !out.found[1] {
+		t.Errorf("failed %v, found %v; want the first item alone to fail", out.failed, out.found)
+	}
+	want := `{"_index":"hr","_id":"1","error":{"root_cause":[{"type":"index_closed_exception","reason":"closed"}],"type":"index_closed_exception","reason":"closed"}}`
+	if string(out.docs[0]) != want {
+		t.Errorf("document %s; want %s", out.docs[0], want)
+	}
 }

@@ -111,6 +111,9 @@ func (pl *plan) getBound(it *docItem) Outcome {
 	if read == nil {
 		return out
 	}
+	if f := read.failed[0]; f != nil {
+		return reject(f.rejection(writtenText(pl.whole().part.Exprs), it.b.rules.Filter))
+	}
 	return Outcome{Kind: Local, Local: pl.getAnswer(read.docs[0], read.found[0], it)}
 }
 
@@ -218,28 +221,10 @@ func (pl *plan) finishRead(d *docRead) (*docsRead, *ask.Rejection) {
 	case errors.Is(err, errUnequal):
 		return nil, &ask.Rejection{Status: 503, Type: "exception", Reason: ask.ReasonConflict, Public: "the document changes too fast to be read under a document rule; try again", Cause: err}
 	case errors.As(err, &failed):
-		return nil, pl.failedRead(failed)
+		return nil, failed.rejection(writtenText(pl.whole().part.Exprs), query.None)
 	default:
 		return nil, upstreamFault(err)
 	}
-}
-
-// failedRead turns an error of the cluster into a refusal that says as much as the
-// user may know.
-func (pl *plan) failedRead(f *failedCall) *ask.Rejection {
-	kind, reason := "exception", "the cluster failed"
-	var tape esjson.Tape
-	if v, err := parseAnswer(&tape, f.answer); err == nil {
-		if e, ok := v.Lookup("error"); ok {
-			if t, ok := e.Lookup("type"); ok {
-				kind = strings.Clone(t.String())
-			}
-		}
-	}
-	if kind == "index_not_found_exception" {
-		return noSuchIndex(writtenText(pl.whole().part.Exprs))
-	}
-	return &ask.Rejection{Status: f.answer.Status, Type: kind, Public: reason, Reason: ask.ReasonUpstream, Cause: f}
 }
 
 func upstreamFault(err error) *ask.Rejection {

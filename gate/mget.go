@@ -12,17 +12,13 @@ import (
 // planMget reads documents by id, each judged by itself. Those that no document rule
 // binds are read as they are; the others as docRead does.
 func (pl *plan) planMget() Outcome {
-	if _, ok := pl.param("filter_path"); ok && pl.s.policy.Ruled(pl.who) {
-		return reject(notBuilt("parameter [filter_path] of a multi-get under document or field rules"))
-	}
 	items := make([]docItem, len(pl.asked.Docs))
-	forwardedItems, bound, ruled := 0, false, false
+	forwardedItems, bound := 0, false
 	for i := range items {
 		items[i].refused = pl.mgetItem(&items[i], i)
 		if items[i].refused == nil {
 			forwardedItems++
 			bound = bound || items[i].b.bound
-			ruled = ruled || !items[i].b.free()
 		}
 	}
 	treat := mgetSlots(items)
@@ -34,8 +30,12 @@ func (pl *plan) planMget() Outcome {
 		return pl.mgetBound(items)
 	}
 	d := pl.newRead(items)
+	params := pl.mgetParams()
+	if treat.active() {
+		params = endpoint.DropParam(params, "filter_path") // see planBulk
+	}
 	call := Call{
-		Method: pl.r.Method, Target: endpoint.Target([]string{"_mget"}, pl.mgetParams()), Repeatable: true,
+		Method: pl.r.Method, Target: endpoint.Target([]string{"_mget"}, params), Repeatable: true,
 		Source: FixedBody, Body: d.realtimeBody(), ContentType: "application/json",
 	}
 	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call}}

@@ -29,10 +29,13 @@ func (pl *plan) planMsearch() Outcome {
 	if len(lines) == 0 {
 		return Outcome{Kind: Local, Local: treat.allRefused()}
 	}
-	if _, ok := pl.param("filter_path"); ok && treat.active() {
-		return reject(notBuilt("parameter [filter_path] of a multi-search under document or field rules"))
+	kept := fromQuery(params.Keep)
+	for _, name := range []string{"ignore_unavailable", "allow_no_indices", "expand_wildcards"} {
+		kept = endpoint.DropParam(kept, name) // each header says them
 	}
-	kept := endpoint.DropParam(endpoint.DropParam(endpoint.DropParam(fromQuery(params.Keep), "ignore_unavailable"), "allow_no_indices"), "expand_wildcards")
+	if treat.active() {
+		kept = endpoint.DropParam(kept, "filter_path") // see planBulk
+	}
 	call := Call{
 		Method: pl.r.Method, Target: endpoint.Target([]string{"_msearch"}, kept), Repeatable: true,
 		Source: FixedBody, Body: lines, ContentType: "application/x-ndjson",

@@ -154,6 +154,9 @@ func (s *slotted) writeItem(w *esjson.Writer, i int, item esjson.Value) error {
 		return nil
 	}
 	one := Answer{Status: 200, Body: item.Raw()}
+	if _, failed := item.Lookup("error"); failed {
+		one.Status = 500 // unless it says another
+	}
 	if code, ok := item.Lookup("status"); ok {
 		n, err := code.Int()
 		if err != nil {
@@ -206,6 +209,9 @@ func withoutStatus(item esjson.Value) (body []byte, code int, err error) {
 	var w esjson.Writer
 	w.BeginObject()
 	_, failed := item.Lookup("error")
+	if failed {
+		code = 500 // unless it says another
+	}
 	for key, m := range item.Members() {
 		if key == "status" {
 			n, err := m.Int()

@@ -45,7 +45,8 @@ type memo struct {
 	fields  *lru.Cache[ask.RestrictionID, fls.Rules]
 	views   *lru.Cache[viewKey, *fls.View]
 	// mappings are parsed once by content.
-	mappings *lru.Cache[indexresolver.MappingID, *mapping.Mapping]
+	mappings    *lru.Cache[indexresolver.MappingID, *mapping.Mapping]
+	percolators *lru.Cache[indexresolver.MappingID, bool]
 }
 
 type viewKey struct {
@@ -116,6 +117,8 @@ func newMemo() *memo {
 		fields:   table[ask.RestrictionID, fls.Rules](maxFilters),
 		views:    table[viewKey, *fls.View](maxViews),
 		mappings: table[indexresolver.MappingID, *mapping.Mapping](maxViews),
+
+		percolators: table[indexresolver.MappingID, bool](maxViews),
 	}
 }
 

@@ -98,5 +98,5 @@ func cleanFailures(a Answer, filter query.Filter) (Answer, error) {
 	if !bytes.Contains(a.Body, []byte(`"failures"`)) {
 		return a, nil
 	}
-	return cleanReasons(a, filter)
+	return cleanReasons(a, cleaner{secrets: filterTexts(filter)})
 }

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"guard/authz"
@@ -25,10 +27,30 @@ func (pl *plan) planWrite() Outcome {
 	}
 	setBody(&call, pl.q.Body)
 	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call}}
+	if ruledDocuments(j) {
+		out.Forward.Treat = conflictTreatment{}
+	}
 	if j.Allowed[0].Kind == ask.Missing {
 		out.Forward.ChangesState = always
 	}
 	return out
+}
+
+// ruledDocuments reports whether documents of a target may be hidden.
+func ruledDocuments(j *judged) bool {
+	return slices.ContainsFunc(j.Groups, func(g authz.Group) bool { return g.Rules.None || len(g.Rules.DLS) > 0 })
+}
+
+// conflictTreatment keeps of a conflict that an id is taken, and nothing of the hidden
+// document that may have it: its version counts its changes.
+type conflictTreatment struct{}
+
+// Treat cuts the reasons of conflicts.
+func (conflictTreatment) Treat(a Answer) (Answer, error) {
+	if !bytes.Contains(a.Body, []byte("version_conflict_engine_exception")) {
+		return a, nil
+	}
+	return cleanReasons(a, cleaner{cutAt: " (current "})
 }
 
 // writeName is where a document is written: an alias keeps its name, because the
@@ -39,6 +61,9 @@ func writeName(j *judged) string { return j.Allowed[0].Name }
 func (pl *plan) mayWrite(j *judged, creates, update bool) *ask.Rejection {
 	if len(j.Allowed) != 1 {
 		return noSuchIndex(writtenText(j.part.Exprs))
+	}
+	if slices.ContainsFunc(j.Allowed[0].Members, pl.s.storesQueries) {
+		return notBuilt("a write to an index with stored queries (percolator)")
 	}
 	for _, g := range j.Groups {
 		r := g.Rules
