@@ -1,0 +1,181 @@
+package gate
+
+import (
+	"strings"
+	"testing"
+
+	"guard/indexresolver"
+	"guard/internal/ask"
+)
+
+// someRole grants reads on logs-a* and hr, and everything on x*.
+const someRole = `  cluster_permissions: ["*"]
+  index_permissions:
+    - {index_patterns: ["logs-a*", hr, stream], allowed_actions: [read, "indices:admin/get", "indices:admin/mappings/get", "indices:admin/aliases/get", "indices:admin/resolve/index", "indices:admin/refresh*", "indices:monitor/*"]}
+    - {index_patterns: ["x*"], allowed_actions: ["*"]}
+`
+
+func withStream() ([]indexresolver.Index, indexresolver.DataStream) {
+	return append(staff(), indexresolver.Index{Name: ".ds-stream-1", Hidden: true, Mapping: []byte(`{"properties":{"m":{"type":"text"}}}`)}),
+		indexresolver.DataStream{Name: "stream", Indices: []string{".ds-stream-1"}}
+}
+
+// TestForwardedNames holds in which form names reach the cluster (law 3).
+func TestForwardedNames(t *testing.T) {
+	indices, stream := withStream()
+	s := worldWith(t, someRole, indices, stream)
+	f := func(target, want string) {
+		t.Helper()
+		if got := gist(t, planFor(t, s, "GET", target, "")); got != want {
+			t.Errorf("GET %s: %s; want %s", target, got, want)
+		}
+	}
+	denied := func(target string) {
+		t.Helper()
+		if out := planFor(t, s, "GET", target, ""); out.Kind != Reject || status(&out.Rejection) != 403 {
+			t.Errorf("GET %s: %s; want a refusal", target, gist(t, out))
+		}
+	}
+	// Literal names, whether they exist or not.
+	f("/hr/_search", "GET /hr/_search")
+	f("/xnew/_search", "GET /xnew/_search")
+	f("/hr,xnew/_search?ignore_unavailable=true", "GET /hr,xnew/_search?ignore_unavailable=true")
+	denied("/secret/_search")
+	denied("/nosuch/_search")
+	f("/hr,secret/_search", "GET /hr/_search")
+
+	// Wildcards: as they are where everything that they could match is granted.
+	f("/logs-a*/_search", "GET /logs-a*/_search")
+	f("/x*/_search", "GET /.none*,-*/_search")
+	f("/logs-*/_search", "GET /logs-a-1,logs-a-2/_search?ignore_unavailable=true")
+	f("/logs-*,hr/_search", "GET /hr,logs-a-1,logs-a-2/_search")
+	f("/_all/_search", "GET /.ds-stream-1,hr,logs-a-1,logs-a-2/_search?ignore_unavailable=true")
+	f("/s*/_search", "GET /hr,stream/_search?ignore_unavailable=true")
+	f("/nosuch*/_search", "GET /.none*,-*/_search")
+	f("/b*/_search?expand_wildcards=all", "GET /.none*,-*/_search?expand_wildcards=open")
+
+	// An exclusion only narrows.
+	f("/logs-a*,-logs-a-1/_search", "GET /logs-a-2/_search?ignore_unavailable=true")
+	f("/logs-a*,-secret/_search", "GET /logs-a-1,logs-a-2/_search?ignore_unavailable=true")
+
+	// Aliases are their indices, but for those with a filter.
+	f("/staff/_search", "GET /hr/_search")
+	f("/eng/_search", "GET /eng/_search")
+	f("/logs-a/_search", "GET /logs-a-1,logs-a-2/_search")
+	f("/e*,-eng/_search", "GET /hr/_search?ignore_unavailable=true") // with the name goes the filter, as in the clusters
+	f("/e*,h*,-eng/_search", "GET /hr/_search?ignore_unavailable=true")
+	f("/stream/_search", "GET /stream/_search")
+	f("/.ds-stream-1/_search", "GET /.ds-stream-1/_search")
+
+	// Date math is computed once, by guard.
+	f("/%3Cx-%7Bnow%2Fd%7D%3E/_search", "GET /x-2026.11.30/_search")
+
+	// Words of the URL that say how names are read stay as they were, or say what is forwarded.
+	f("/hr/_search?expand_wildcards=all&allow_no_indices=false", "GET /hr/_search?expand_wildcards=all&allow_no_indices=false")
+	f("/logs-*/_search?ignore_unavailable=false", "GET /logs-a-1,logs-a-2/_search?ignore_unavailable=true")
+	f("/nosuch*/_search?expand_wildcards=none", "GET /.none*,-*/_search?expand_wildcards=open")
+}
+
+// TestNothingLeft holds that no name at all is never an empty list: the endpoint's own
+// empty answer, or its own 404.
+func TestNothingLeft(t *testing.T) {
+	indices, stream := withStream()
+	s := worldWith(t, someRole, indices, stream)
+	f := func(method, target, want string) {
+		t.Helper()
+		if got := gist(t, planFor(t, s, method, target, "")); got != want {
+			t.Errorf("%s %s: %s; want %s", method, target, got, want)
+		}
+	}
+	f("GET", "/none*/_search", "GET /.none*,-*/_search")
+	f("GET", "/none*/_count", "GET /.none*,-*/_count")
+	f("GET", "/sec*/_search", "reject 403 no_privilege: "+none("indices:data/read/search", "sec*"))
+	f("GET", "/sec*/_mapping", "reject 403 no_privilege: "+none("indices:admin/mappings/get", "sec*"))
+	f("GET", "/none*/_mapping", "GET /.none*,-*/_mapping")
+	f("GET", "/none*/_alias", "GET /.none*,-*/_alias?expand_wildcards=open")
+	f("GET", "/_cat/indices/none*", "GET /_cat/indices/.none*,-*?expand_wildcards=open")
+	f("GET", "/_resolve/index/none*", "GET /_resolve/index/.none*,-*")
+	f("HEAD", "/none*", "HEAD /.none*,-*")
+	f("DELETE", "/none*", "DELETE /.none*,-*?expand_wildcards=open")
+	f("GET", "/none*/_search?allow_no_indices=false", "reject 404 not_found: no such index [none*]")
+	f("GET", "/_cluster/health/none*", "reject 404 not_found: no such index [none*]")
+}
+
+func none(action, on string) string {
+	return "no permissions for [" + action + "] and User [name=u, backend_roles=[], requestedTenant=null] on [" + on + "]"
+}
+
+// TestLongLists holds that a list of names is never cut: a search travels as a
+// multi-search, whatever cannot is refused.
+func TestLongLists(t *testing.T) {
+	var many []indexresolver.Index
+	for _, c := range "abcdefghijklmnop" {
+		many = append(many, indexresolver.Index{Name: "logs-a-with-quite-a-long-name-" + string(c) + strings.Repeat("x", 20)})
+	}
+	many = append(many, indexresolver.Index{Name: "logs-b"})
+	s := worldWith(t, someRole, many)
+	f := func(target, body string, want ...string) {
+		t.Helper()
+		got := gist(t, planFor(t, s, "GET", target, body))
+		for _, w := range want {
+			if !strings.Contains(got, w) {
+				t.Errorf("GET %s: %s; want %s in it", target, got, w)
+			}
+		}
+	}
+	last := `"` + many[15].Name + `"]`
+	f("/logs-*/_search", "", "POST /_msearch | ", last+`,"ignore_unavailable":true,"allow_no_indices":true,"expand_wildcards":"open"} | {}`)
+	f("/logs-*/_search?preference=p&routing=r&typed_keys=true&rest_total_hits_as_int=true", `{"size":1}`,
+		"POST /_msearch?typed_keys=true&rest_total_hits_as_int=true | ", `"preference":"p","routing":"r"} | {"size":1}`)
+	f("/logs-*/_search?allow_no_indices=false", "", `"allow_no_indices":false`)
+	const tooLong = "reject 400 too_large: the names behind this request do not fit"
+	f("/logs-*/_search?size=1", "", tooLong)
+	f("/logs-*/_count", "", tooLong)
+	f("/logs-*/_field_caps?fields=a", "", tooLong)
+	f("/_cat/indices/logs-*", "", tooLong)
+	// The treatment knows that the answer is wrapped.
+	if out := planFor(t, s, "GET", "/logs-*/_search", ""); out.Forward.Treat == nil {
+		t.Error("a carried search without a treatment; want its answer unwrapped")
+	}
+}
+
+// TestHealthOfNames holds that the health of an index is told to those who may see it.
+func TestHealthOfNames(t *testing.T) {
+	s := worldWith(t, someRole, staff())
+	f := func(target, want string) {
+		t.Helper()
+		if got := gist(t, planFor(t, s, "GET", target, "")); got != want {
+			t.Errorf("GET %s: %s; want %s", target, got, want)
+		}
+	}
+	f("/_cluster/health", "GET /_cluster/health")
+	f("/_cluster/health?wait_for_status=green", "GET /_cluster/health?wait_for_status=green")
+	f("/_cluster/health/hr", "GET /_cluster/health/hr")
+	f("/_cluster/health/staff", "GET /_cluster/health/hr")
+	f("/_cluster/health/hr,secret", "GET /_cluster/health/hr")
+	f("/_cluster/health/*", "GET /_cluster/health/hr,logs-a-1,logs-a-2")
+	f("/_cluster/health/secret", "reject 403 no_privilege: "+none("indices:monitor/stats", "secret"))
+	f("/_cluster/health?level=shards", "reject 403 not_built: parameter [level] with a value other than cluster is not supported yet for users who do not hold every privilege")
+}
+
+// TestNeedsNewerState holds that a name which the state lacks is looked for once, by
+// every kind of request that waits for it.
+func TestNeedsNewerState(t *testing.T) {
+	s := worldWith(t, someRole, staff())
+	who := s.Principal(ask.Identity{Name: "u"})
+	f := func(method, target, body string, want bool) {
+		t.Helper()
+		out := s.Plan(who, requestFor(t, method, target, body), Known{})
+		if got := out.Kind == Need && out.NeedState; got != want {
+			t.Errorf("%s %s: kind %d, needs newer state %v; want %v", method, target, out.Kind, got, want)
+		}
+	}
+	f("GET", "/xnew/_search", "", true)
+	f("GET", "/secret,nosuch/_search", "", true) // the answer must not depend on what exists
+	f("GET", "/hr/_search", "", false)
+	f("GET", "/new*/_search", "", false)
+	f("PUT", "/xnew/_doc/1", `{"a":1}`, true)
+	f("GET", "/_mget", `{"docs":[{"_index":"xnew","_id":"1"}]}`, true)
+	f("GET", "/_msearch", "{\"index\":\"xnew\"}\n{}\n", true)
+	f("GET", "/_cluster/health/xnew", "", true)
+}
