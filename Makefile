@@ -3,12 +3,13 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build test check bench demo clean testbed format lint vulncheck race fuzz
+.PHONY: help build test check bench timings demo clean testbed format lint vulncheck race fuzz
 
 # Two packages at a time: each may run a node of 0.6 GB.
 GOTEST := go test -count=1 -p 2
 FUZZTIME ?= 10s
 BENCHCOUNT ?= 5
+BENCHROUNDS ?= 9
 # ONCE=1 lets the demo end by itself, with exit code 0 only if all answers were right.
 ONCE ?=
 
@@ -31,7 +32,10 @@ check: format lint vulncheck testbed race fuzz ## the gate: format, vet, lint, v
 	@echo "check: each benchmark once"
 	go test -run '^$$' -bench . -benchtime 1x -p 1 -timeout 20m ./...
 
-bench: ## run the benchmarks (BENCHCOUNT=5)
+bench: ## guard beside a bare proxy and nginx, in one run (BENCHROUNDS=9, about 8 minutes); see docs/benchmarks.md
+	go run ./bench -rounds $(BENCHROUNDS)
+
+timings: ## all Go benchmarks, of single functions and packages (BENCHCOUNT=5)
 	go test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) -p 1 -timeout 60m ./...
 
 demo: build ## guard in front of a real node, until Ctrl-C (ONCE=1: until the answers are checked)
