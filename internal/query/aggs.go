@@ -18,17 +18,17 @@ var (
 
 	// counted: a bucket without documents comes from the term dictionary, which holds
 	// the terms of hidden documents too. shard_min_doc_count can only leave out more.
-	counted = join(of(minCount, "min_doc_count"), of(scalar, "shard_min_doc_count", "size", "shard_size", "show_term_doc_count_error"))
+	counted = join(of(minCount, "min_doc_count"), of(scalar, "show_term_doc_count_error"), of(whole, "size", "shard_size"), of(long, "shard_min_doc_count"))
 
 	chosen = of(inert, "include", "exclude") // terms, patterns or a partition; of buckets that exist
 
 	// histogram buckets without documents are made between those with, not read.
-	histogram = join(valuesOf, buckets, of(scalar, "interval", "offset", "keyed", "min_doc_count"),
+	histogram = join(valuesOf, buckets, of(scalar, "interval", "offset", "keyed"), of(long, "min_doc_count"),
 		of(inert, "extended_bounds", "hard_bounds"))
 
 	ranged = join(valuesOf, of(inert, "ranges"), of(scalar, "keyed"))
 
-	grid = join(of(rankName, "field"), of(scalar, "precision", "size", "shard_size"), of(inert, "bounds"))
+	grid = join(of(rankName, "field"), of(scalar, "precision"), of(whole, "size", "shard_size"), of(inert, "bounds"))
 
 	point = shape{"point": {kind: object, keys: of(rankName, "field")}, "sort": {kind: object, keys: of(rankName, "field")}}
 
@@ -53,15 +53,16 @@ var aggTable = indexAggs([]agg{
 	{name: "min", engines: Both, keys: valuesOf},
 	{name: "sum", engines: Both, keys: valuesOf},
 	{name: "stats", engines: Both, keys: valuesOf},
-	{name: "extended_stats", engines: Both, keys: join(valuesOf, of(scalar, "sigma"))},
-	{name: "median_absolute_deviation", engines: Both, keys: join(valuesOf, of(scalar, "compression", "execution_hint"))},
+	{name: "extended_stats", engines: Both, keys: join(valuesOf, of(decimal, "sigma"))},
+	{name: "median_absolute_deviation", engines: Both, keys: join(valuesOf, of(scalar, "execution_hint"), of(decimal, "compression"))},
 	{name: "value_count", engines: Both, keys: valuesOf},
-	{name: "cardinality", engines: Both, keys: join(valuesOf, of(scalar, "precision_threshold", "rehash", "execution_hint"))},
-	{name: "percentiles", engines: Both, keys: join(valuesOf, of(scalar, "keyed", "compression"), of(scalars, "percents"), of(inert, "tdigest", "hdr"))},
-	{name: "percentile_ranks", engines: Both, keys: join(valuesOf, of(scalar, "keyed", "compression"), of(scalars, "values"), of(inert, "tdigest", "hdr"))},
-	{name: "boxplot", engines: Both, keys: join(valuesOf, of(scalar, "compression", "execution_hint"))},
+	{name: "cardinality", engines: Both, keys: join(valuesOf, of(scalar, "rehash", "execution_hint"), of(long, "precision_threshold"))},
+	{name: "percentiles", engines: Both, keys: join(valuesOf, of(scalar, "keyed"), of(decimal, "compression"), of(scalars, "percents"), of(inert, "tdigest", "hdr"))},
+	{name: "percentile_ranks", engines: Both, keys: join(valuesOf, of(scalar, "keyed"), of(decimal, "compression"), of(scalars, "values"),
+		of(inert, "tdigest", "hdr"))},
+	{name: "boxplot", engines: Both, keys: join(valuesOf, of(scalar, "execution_hint"), of(decimal, "compression"))},
 	{name: "string_stats", engines: Elasticsearch, keys: join(valuesOf, of(scalar, "show_distribution"))},
-	{name: "top_metrics", engines: Elasticsearch, keys: join(of(sortList, "sort"), of(scalar, "size"),
+	{name: "top_metrics", engines: Elasticsearch, keys: join(of(sortList, "sort"), of(whole, "size"),
 		shape{"metrics": {kind: objects, keys: of(rankName, "field")}})},
 	{name: "top_hits", engines: Both, keys: topHits},
 	{name: "weighted_avg", engines: Both, keys: join(of(scalar, "format", "value_type"),
@@ -74,8 +75,8 @@ var aggTable = indexAggs([]agg{
 		shape{"missing": {kind: byField}})},
 	{name: "geo_bounds", engines: Both, keys: join(valuesOf, of(scalar, "wrap_longitude"))},
 	{name: "geo_centroid", engines: Both, keys: valuesOf},
-	{name: "geo_line", engines: Elasticsearch, keys: join(point, of(scalar, "include_sort", "sort_order", "size"))},
-	{name: "line", engines: Elasticsearch, keys: join(point, of(scalar, "include_sort", "sort_order", "size"))},
+	{name: "geo_line", engines: Elasticsearch, keys: join(point, of(scalar, "include_sort", "sort_order"), of(whole, "size"))},
+	{name: "line", engines: Elasticsearch, keys: join(point, of(scalar, "include_sort", "sort_order"), of(whole, "size"))},
 	{name: "cartesian_bounds", engines: Elasticsearch, keys: valuesOf},
 	{name: "cartesian_centroid", engines: Elasticsearch, keys: valuesOf},
 
@@ -83,20 +84,20 @@ var aggTable = indexAggs([]agg{
 	{name: "terms", engines: Both, nests: true, keys: join(valuesOf, counted, chosen, buckets, of(scalar, "execution_hint", "collect_mode"))},
 	{name: "multi_terms", engines: Both, nests: true, keys: join(counted, buckets, of(scalar, "collect_mode", "format"),
 		shape{"terms": {kind: objects, keys: join(valuesOf, chosen)}})},
-	{name: "rare_terms", engines: Both, nests: true, keys: join(valuesOf, chosen, of(scalar, "max_doc_count", "precision"))},
+	{name: "rare_terms", engines: Both, nests: true, keys: join(valuesOf, chosen, of(scalar, "precision"), of(long, "max_doc_count"))},
 	// The background set is the whole index, whatever the query says.
 	{name: "significant_terms", engines: Both, nests: true, verdict: verdict{dls: whyStats}, keys: significant},
 	{name: "significant_text", engines: Both, nests: true, verdict: verdict{dls: whyStats}, keys: join(significant,
 		of(rankNames, "source_fields"), of(scalar, "filter_duplicate_text"))},
 	{name: "histogram", engines: Both, nests: true, keys: histogram},
 	{name: "date_histogram", engines: Both, nests: true, keys: join(histogram, of(scalar, "calendar_interval", "fixed_interval"))},
-	{name: "auto_date_histogram", engines: Both, nests: true, keys: join(valuesOf, of(scalar, "buckets", "minimum_interval"))},
-	{name: "variable_width_histogram", engines: Both, nests: true, keys: join(valuesOf, of(scalar, "buckets", "shard_size", "initial_buffer"))},
+	{name: "auto_date_histogram", engines: Both, nests: true, keys: join(valuesOf, of(scalar, "minimum_interval"), of(whole, "buckets"))},
+	{name: "variable_width_histogram", engines: Both, nests: true, keys: join(valuesOf, of(whole, "buckets", "shard_size", "initial_buffer"))},
 	{name: "range", engines: Both, nests: true, keys: ranged},
 	{name: "date_range", engines: Both, nests: true, keys: ranged},
 	{name: "ip_range", engines: Both, nests: true, keys: ranged},
 	{name: "ip_prefix", engines: Elasticsearch, nests: true, keys: join(of(rankName, "field"), of(minCount, "min_doc_count"),
-		of(scalar, "prefix_length", "is_ipv6", "append_prefix_length", "keyed"))},
+		of(scalar, "is_ipv6", "append_prefix_length", "keyed"), of(whole, "prefix_length"))},
 	{name: "geo_distance", engines: Both, nests: true, keys: join(of(rankName, "field"), of(inert, "origin", "ranges"),
 		of(scalar, "unit", "distance_type", "keyed"))},
 	{name: "geohash_grid", engines: Both, nests: true, keys: grid},
@@ -113,20 +114,21 @@ var aggTable = indexAggs([]agg{
 	{name: "reverse_nested", engines: Both, nests: true, keys: of(pathName, "path")},
 	{name: "children", engines: Both, nests: true, verdict: verdict{dls: whyJoin, fls: whyJoinFLS}, keys: of(scalar, "type")},
 	{name: "parent", engines: Both, nests: true, verdict: verdict{dls: whyJoin, fls: whyJoinFLS}, keys: of(scalar, "type")},
-	{name: "sampler", engines: Both, nests: true, keys: of(scalar, "shard_size")},
-	{name: "diversified_sampler", engines: Both, nests: true, keys: join(valuesOf, of(scalar, "shard_size", "max_docs_per_value", "execution_hint"))},
-	{name: "random_sampler", engines: Elasticsearch, nests: true, keys: of(scalar, "probability", "seed", "shard_seed")},
-	{name: "composite", engines: Both, nests: true, keys: join(of(scalar, "size"), of(inert, "after"),
+	{name: "sampler", engines: Both, nests: true, keys: of(whole, "shard_size")},
+	{name: "diversified_sampler", engines: Both, nests: true, keys: join(valuesOf, of(scalar, "execution_hint"), of(whole, "shard_size", "max_docs_per_value"))},
+	{name: "random_sampler", engines: Elasticsearch, nests: true, keys: join(of(whole, "seed", "shard_seed"), of(decimal, "probability"))},
+	{name: "composite", engines: Both, nests: true, keys: join(of(whole, "size"), of(inert, "after"),
 		shape{"sources": {kind: nameList, keys: shape{
 			"terms":          {kind: object, keys: composed},
 			"histogram":      {kind: object, keys: join(composed, of(scalar, "interval"))},
 			"date_histogram": {kind: object, keys: join(composed, of(scalar, "interval", "calendar_interval", "fixed_interval", "offset"))},
 			"geotile_grid":   {kind: object, keys: join(composed, of(scalar, "precision"), of(inert, "bounds"))},
 		}}})},
-	{name: "time_series", engines: Elasticsearch, nests: true, verdict: verdict{fls: "it shows fields that it does not name"}, keys: of(scalar, "size", "keyed")},
+	{name: "time_series", engines: Elasticsearch, nests: true, verdict: verdict{fls: "it shows fields that it does not name"}, keys: join(of(scalar, "keyed"), of(whole, "size"))},
 	{name: "categorize_text", engines: Elasticsearch, nests: true, keys: join(of(rankName, "field"), of(inert, "categorization_filters", "categorization_analyzer"),
-		of(minCount, "min_doc_count"), of(scalar, "max_unique_tokens", "max_matched_tokens", "similarity_threshold", "shard_size", "size", "shard_min_doc_count"))},
-	{name: "frequent_item_sets", engines: Elasticsearch, keys: join(of(queryOne, "filter"), of(scalar, "minimum_set_size", "minimum_support", "size"),
+		of(minCount, "min_doc_count"), of(whole, "max_unique_tokens", "max_matched_tokens", "shard_size", "size"),
+		of(long, "shard_min_doc_count"), of(decimal, "similarity_threshold"))},
+	{name: "frequent_item_sets", engines: Elasticsearch, keys: join(of(queryOne, "filter"), of(whole, "minimum_set_size", "size"), of(decimal, "minimum_support"),
 		shape{"fields": {kind: objects, keys: join(chosen, of(rankName, "field"))}})},
 
 	// Pipelines. Their scripts see numbers of buckets only, yet a stored script is
@@ -136,17 +138,17 @@ var aggTable = indexAggs([]agg{
 	{name: "min_bucket", engines: Both, keys: pipeline},
 	{name: "max_bucket", engines: Both, keys: pipeline},
 	{name: "stats_bucket", engines: Both, keys: pipeline},
-	{name: "extended_stats_bucket", engines: Both, keys: join(pipeline, of(scalar, "sigma"))},
+	{name: "extended_stats_bucket", engines: Both, keys: join(pipeline, of(decimal, "sigma"))},
 	{name: "percentiles_bucket", engines: Both, keys: join(pipeline, of(scalars, "percents"), of(scalar, "keyed"))},
 	{name: "cumulative_sum", engines: Both, keys: pipeline},
 	{name: "derivative", engines: Both, keys: join(pipeline, of(scalar, "unit"))},
-	{name: "serial_diff", engines: Both, keys: join(pipeline, of(scalar, "lag"))},
-	{name: "moving_avg", engines: Both, keys: join(pipeline, of(scalar, "window", "model", "minimize", "predict"), of(inert, "settings"))},
-	{name: "moving_fn", engines: Both, verdict: both(whyScript), keys: join(pipeline, of(scalar, "window", "shift"), shape{"script": scripted})},
+	{name: "serial_diff", engines: Both, keys: join(pipeline, of(whole, "lag"))},
+	{name: "moving_avg", engines: Both, keys: join(pipeline, of(scalar, "model", "minimize"), of(whole, "window", "predict"), of(inert, "settings"))},
+	{name: "moving_fn", engines: Both, verdict: both(whyScript), keys: join(pipeline, of(whole, "window", "shift"), shape{"script": scripted})},
 	{name: "bucket_script", engines: Both, verdict: both(whyScript), keys: join(pipeline, shape{"script": scripted})},
 	{name: "bucket_selector", engines: Both, verdict: both(whyScript), keys: join(pipeline, shape{"script": scripted})},
-	{name: "bucket_sort", engines: Both, keys: join(pipeline, of(inert, "sort"), of(scalar, "from", "size"))},
-	{name: "moving_percentiles", engines: Both, keys: join(pipeline, of(scalar, "window", "shift", "keyed"))},
+	{name: "bucket_sort", engines: Both, keys: join(pipeline, of(inert, "sort"), of(whole, "from", "size"))},
+	{name: "moving_percentiles", engines: Both, keys: join(pipeline, of(scalar, "keyed"), of(whole, "window", "shift"))},
 	{name: "cumulative_cardinality", engines: Both, keys: pipeline},
 	{name: "normalize", engines: Both, keys: join(pipeline, of(scalar, "method"))},
 	{name: "change_point", engines: Elasticsearch, keys: pipeline},

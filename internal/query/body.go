@@ -3,7 +3,7 @@ package query
 // fetched is what a search, an inner hit and a top hit say about the parts of a
 // hit. script_fields passes when it is empty.
 var fetched = join(
-	of(scalar, "from", "size", "version", "seq_no_primary_term", "track_scores"),
+	of(scalar, "version", "seq_no_primary_term", "track_scores"), of(whole, "from", "size"),
 	of(sortList, "sort"), of(sourceSpec, "_source"), of(fetchFields, "docvalue_fields", "fields"), of(storedList, "stored_fields"),
 	of(highlighted, "highlight"),
 	shape{
@@ -21,16 +21,17 @@ var topHits = fetched
 var innerHits = join(fetched, of(scalar, "name", "ignore_unmapped"), shape{"collapse": {kind: object, keys: of(rankName, "field")}})
 
 // searchKeys is the table of the keys of a search body.
-var searchKeys = join(fetched, of(scalar, "min_score", "track_total_hits", "timeout", "terminate_after", "include_named_queries_score"),
+var searchKeys = join(fetched, of(scalar, "timeout", "include_named_queries_score"), of(hitCount, "track_total_hits"),
+	of(whole, "terminate_after"), of(decimal, "min_score"),
 	of(scalars, "search_after", "stats"), of(queryOne, "query", "post_filter"), of(aggsNamed, "aggs", "aggregations"),
 	shape{
-		"collapse": {kind: object, keys: join(of(rankName, "field"), of(scalar, "max_concurrent_group_searches"), of(hitShapes, "inner_hits"))},
-		"rescore": {kind: objects, keys: join(of(scalar, "window_size"), shape{
-			"query":            {kind: object, keys: join(of(queryOne, "rescore_query"), of(scalar, "query_weight", "rescore_query_weight", "score_mode"))},
+		"collapse": {kind: object, keys: join(of(rankName, "field"), of(whole, "max_concurrent_group_searches"), of(hitShapes, "inner_hits"))},
+		"rescore": {kind: objects, keys: join(of(whole, "window_size"), shape{
+			"query":            {kind: object, keys: join(of(queryOne, "rescore_query"), of(scalar, "score_mode"), of(decimal, "query_weight", "rescore_query_weight"))},
 			"learning_to_rank": {verdict: everyone(whyModel)},
 			"script":           {verdict: everyone(whyScript)},
 		})},
-		"slice": {kind: object, keys: join(of(rankName, "field"), of(scalar, "id", "max"))},
+		"slice": {kind: object, keys: join(of(rankName, "field"), of(whole, "id", "max"))},
 
 		// A profile prints the query of every shard with the filter in it.
 		"profile": {kind: off, verdict: both(whyText)},
@@ -59,9 +60,10 @@ var countKeys = of(queryOne, "query")
 
 // highlightOptions are the keys of highlight and of each of its fields.
 var highlightOptions = join(
-	of(scalar, "type", "boundary_chars", "boundary_max_scan", "boundary_scanner", "boundary_scanner_locale", "encoder", "force_source",
-		"fragment_offset", "fragment_size", "fragmenter", "max_analyzed_offset", "max_analyzer_offset", "max_fragment_length", "no_match_size",
-		"number_of_fragments", "order", "phrase_limit", "require_field_match", "tags_schema"),
+	of(scalar, "type", "boundary_chars", "boundary_scanner", "boundary_scanner_locale", "encoder", "force_source", "fragmenter", "order",
+		"require_field_match", "tags_schema"),
+	of(whole, "boundary_max_scan", "fragment_offset", "fragment_size", "max_analyzed_offset", "max_analyzer_offset", "max_fragment_length",
+		"no_match_size", "number_of_fragments", "phrase_limit"),
 	of(scalars, "pre_tags", "post_tags"), of(queryOne, "highlight_query"),
 	shape{"options": {verdict: everyone(whyModel), emptyOK: true}})
 
@@ -73,4 +75,4 @@ var sortOptions = join(
 	of(pathName, "nested_path"), of(queryOne, "nested_filter"))
 
 // sortNested is the nested option of a sort.
-var sortNested = join(of(pathName, "path"), of(queryOne, "filter"), of(scalar, "max_children"))
+var sortNested = join(of(pathName, "path"), of(queryOne, "filter"), of(whole, "max_children"))

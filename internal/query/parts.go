@@ -8,25 +8,25 @@ var (
 
 	analysed = join(of(scalar, "query", "analyzer", "operator", "minimum_should_match", "lenient", "zero_terms_query",
 		"auto_generate_synonyms_phrase_query"),
-		shape{"cutoff_frequency": {kind: scalar, verdict: verdict{dls: whyStats}}})
+		shape{"cutoff_frequency": {kind: decimal, verdict: verdict{dls: whyStats}}})
 
-	fuzzed = join(of(scalar, "fuzziness", "prefix_length", "fuzzy_transpositions"), of(expansions, "max_expansions"), of(rewriting, "fuzzy_rewrite"))
+	fuzzed = join(of(scalar, "fuzziness", "fuzzy_transpositions"), of(whole, "prefix_length"), of(expansions, "max_expansions"), of(rewriting, "fuzzy_rewrite"))
 
 	// quote_field_suffix makes a quoted text ask for another field than the one named.
 	textOptions = join(of(scalar, "analyzer", "analyze_wildcard", "auto_generate_synonyms_phrase_query", "default_operator", "lenient",
-		"minimum_should_match", "fuzzy_prefix_length", "fuzzy_transpositions"), of(expansions, "fuzzy_max_expansions"),
+		"minimum_should_match", "fuzzy_transpositions"), of(whole, "fuzzy_prefix_length"), of(expansions, "fuzzy_max_expansions"),
 		shape{"quote_field_suffix": {kind: scalar, verdict: verdict{fls: "it names other fields by a suffix"}}})
 
 	scoreFunction = shape{
-		"weight":             {kind: scalar},
-		"field_value_factor": {kind: object, keys: join(of(fieldName, "field"), of(scalar, "factor", "modifier", "missing"))},
+		"weight":             {kind: decimal},
+		"field_value_factor": {kind: object, keys: join(of(fieldName, "field"), of(scalar, "modifier", "missing"), of(decimal, "factor"))},
 		"random_score":       {kind: object, keys: join(of(fieldName, "field"), of(scalar, "seed"))},
 		"script_score":       {kind: object, verdict: both(whyScript), keys: shape{"script": scripted}},
 		"gauss":              decay,
 		"linear":             decay,
 		"exp":                decay,
 	}
-	decay = slot{kind: byField, keys: join(of(rangeText, "origin"), of(scalar, "scale", "offset", "decay"))}
+	decay = slot{kind: byField, keys: join(of(rangeText, "origin"), of(scalar, "scale", "offset"), of(decimal, "decay"))}
 
 	shapeTest = join(namedBoost, of(inert, "shape"), of(scalar, "relation", "strategy"),
 		shape{"indexed_shape": {verdict: everyone(whyLookup)}})
@@ -34,14 +34,14 @@ var (
 	// intervalRule is one rule or the object below the field of an intervals clause;
 	// rules nest through the kind rules.
 	intervalRule = shape{
-		"match":    {kind: object, keys: join(intervalText, of(scalar, "query", "max_gaps", "ordered"), intervalFilter)},
+		"match":    {kind: object, keys: join(intervalText, of(scalar, "query", "ordered"), of(whole, "max_gaps"), intervalFilter)},
 		"prefix":   {kind: object, keys: join(intervalText, of(prefixText, "prefix"))},
 		"wildcard": {kind: object, keys: join(intervalText, of(wildcardText, "pattern"), of(expansions, "max_expansions"))},
-		"regexp": {kind: object, keys: join(intervalText, of(regexpText, "pattern"), of(scalar, "flags", "flags_value", "case_insensitive"),
+		"regexp": {kind: object, keys: join(intervalText, of(regexpText, "pattern"), of(scalar, "flags", "case_insensitive"), of(whole, "flags_value"),
 			of(expansions, "max_expansions"))},
-		"fuzzy":  {kind: object, keys: join(intervalText, of(scalar, "term", "prefix_length", "transpositions", "fuzziness"))},
+		"fuzzy":  {kind: object, keys: join(intervalText, of(scalar, "term", "transpositions", "fuzziness"), of(whole, "prefix_length"))},
 		"range":  {kind: object, keys: join(intervalText, of(rangeText, "gt", "gte", "lt", "lte"))},
-		"all_of": {kind: object, keys: join(of(rules, "intervals"), of(scalar, "max_gaps", "ordered", "mode"), intervalFilter)},
+		"all_of": {kind: object, keys: join(of(rules, "intervals"), of(scalar, "ordered", "mode"), of(whole, "max_gaps"), intervalFilter)},
 		"any_of": {kind: object, keys: join(of(rules, "intervals"), intervalFilter)},
 	}
 	intervalText   = join(of(scalar, "analyzer"), of(fieldName, "use_field"))

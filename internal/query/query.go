@@ -98,7 +98,7 @@ const (
 )
 
 // Refusal says which construct of a search is not possible, where it stands and
-// why. It becomes a 403.
+// why. It becomes a 403, or a 400 if the value is to blame.
 type Refusal struct {
 	Path      string // query.bool.must[2].has_child
 	Construct string // has_child
@@ -106,6 +106,8 @@ type Refusal struct {
 	// NotBuilt tells that the construct is understood and support for it is missing:
 	// in a role's query it is no mistake of its author.
 	NotBuilt bool
+	// BadValue tells that no rule is in the way: the value means nothing here.
+	BadValue bool
 }
 
 func (r *Refusal) Error() string {
@@ -115,6 +117,15 @@ func (r *Refusal) Error() string {
 func refuse(v esjson.Value, construct, format string, args ...any) error {
 	why := fmt.Sprintf(format, args...)
 	return &Refusal{Path: v.Path(), Construct: quoteLimit(construct), Why: why, NotBuilt: slices.Contains(notBuiltReasons, why)}
+}
+
+// badValue refuses a value that would be refused whatever the rules are.
+func badValue(v esjson.Value, construct, want string) error {
+	why := "found " + v.Kind().String() + ", " + want
+	if !v.Is(esjson.Object) && !v.Is(esjson.Array) {
+		why = "found " + quoteLimit(string(v.Raw())) + ", " + want
+	}
+	return &Refusal{Path: v.Path(), Construct: quoteLimit(construct), Why: why, BadValue: true}
 }
 
 // maxNamed bounds the part of a client's key that a refusal repeats.

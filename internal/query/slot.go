@@ -23,6 +23,12 @@ const (
 	rangeText    // a bound that may be date math
 	scriptCode   // a script: a text, or an object with its text
 
+	// Numbers, which clusters read as such: a number that does not fit is no request.
+	whole    // an integer of 32 bits
+	long     // an integer of 64 bits
+	decimal  // a finite number
+	hitCount // true, false or an integer of 32 bits
+
 	// Field names.
 	fieldName    // one field of a clause
 	fieldPattern // one field or a pattern (exists)
@@ -63,6 +69,7 @@ const (
 
 const (
 	lastValue     = scriptCode
+	lastNumber    = hitCount
 	lastField     = pathName
 	lastPart      = hitShapes
 	lastStructure = nameList
@@ -136,5 +143,5 @@ func of(k kind, keys ...string) shape { return each(slot{kind: k}, keys...) }
 
 var (
 	scripted   = slot{kind: scriptCode, verdict: both(whyScript)}
-	namedBoost = of(scalar, "boost", "_name")
+	namedBoost = join(of(scalar, "_name"), of(decimal, "boost"))
 )

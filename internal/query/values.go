@@ -29,6 +29,9 @@ func (k *walker) scalar(v esjson.Value, key string, as kind) error {
 	if v.Is(esjson.Object) || v.Is(esjson.Array) {
 		return refuse(v, key, "found %s, want a single value", v.Kind())
 	}
+	if isInfinite(v) {
+		return badValue(v, key, "want a number of at most 64 bits")
+	}
 	if k.fill == nil || !v.Is(esjson.String) {
 		k.w.Value(v)
 		return nil
@@ -127,9 +130,9 @@ func (k *walker) limited(v esjson.Value, key string, as kind) error {
 	case off:
 		return k.scalar(v, key, scalar) // refused before, where it had to be
 	case minCount:
-		return k.atLeast(v, key, 1, whyTerms)
+		return k.atLeast(v, key, long, 1, whyTerms)
 	case expansions:
-		return k.atLeast(v, key, leastExpansions, "a small number "+whyTerms[len("it "):])
+		return k.atLeast(v, key, whole, leastExpansions, "a small number "+whyTerms[len("it "):])
 	case rewriting:
 		return k.rewriting(v, key)
 	case termsValue:
@@ -149,13 +152,13 @@ const leastExpansions = 50
 
 // atLeast prints a number, which must be an integer of at least n under a document
 // rule: "0", 0.9 and -0 are spellings of zero that clusters coerce.
-func (k *walker) atLeast(v esjson.Value, key string, n int64, why string) error {
+func (k *walker) atLeast(v esjson.Value, key string, as kind, n int64, why string) error {
 	if k.docRule() && !k.role {
 		if got, err := v.Int(); err != nil || got < n {
 			return refuse(v, key, "%s, want an integer of at least %d%s", why, n, underDocRule)
 		}
 	}
-	return k.scalar(v, key, scalar)
+	return k.number(v, key, as)
 }
 
 // rewriting prints a way to rewrite a clause of many terms.

@@ -87,6 +87,8 @@ func (k *walker) slot(v esjson.Value, key string, s *slot) error {
 	switch {
 	case s.kind <= lastValue:
 		return k.value(v, key, s.kind)
+	case s.kind <= lastNumber:
+		return k.number(v, key, s.kind)
 	case s.kind <= lastField:
 		return k.field(v, key, s.kind)
 	case s.kind <= lastPart:
