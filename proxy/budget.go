@@ -19,10 +19,11 @@ func (b *budget) take(n int64) bool {
 	return false
 }
 
-// share is what one request has taken from the budget. It is used by that request alone.
+// share is what one request has taken from the budget. Its upload may take more beside
+// the reading of its answer.
 type share struct {
 	from *budget
-	held int64
+	held atomic.Int64
 }
 
 func (s *share) take(n int64) error {
@@ -32,15 +33,12 @@ func (s *share) take(n int64) error {
 			Public: "too many bytes are held for requests under way; try again",
 		}
 	}
-	s.held += n
+	s.held.Add(n)
 	return nil
 }
 
 func (s *share) release() {
-	if s.held != 0 {
-		s.from.left.Add(s.held)
-		s.held = 0
-	}
+	s.from.left.Add(s.held.Swap(0))
 }
 
 var errTooLarge = errors.New("larger than the limit")

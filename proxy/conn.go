@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -149,6 +150,9 @@ func (c *conn) finish() bool {
 // readBlock reads up to the empty line that ends a head. The first bare line feed
 // refuses it, so a client that sends no CRLF gets an answer and does not hang.
 func (c *conn) readBlock() ([]byte, *ask.Rejection, error) {
+	if err := c.handshake(); err != nil {
+		return nil, nil, err
+	}
 	c.paceReads(c.lim.idle)
 	if _, err := c.src.Peek(1); err != nil {
 		return nil, nil, err
@@ -188,6 +192,16 @@ func (c *conn) readBlock() ([]byte, *ask.Rejection, error) {
 			return c.buf, nil, nil
 		}
 	}
+}
+
+// handshake runs that of TLS, once, in the time of a head.
+func (c *conn) handshake() error {
+	if c.tls == nil || c.begun {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), c.lim.header)
+	defer cancel()
+	return c.tls.HandshakeContext(ctx)
 }
 
 // request returns the body for reading, after the 100 that the client may wait for.

@@ -36,16 +36,21 @@ func (t *turn) forward(f *gate.Forwarding) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if f.ChangesState != nil && f.ChangesState() && a.status < http.StatusMultipleChoices {
-		t.refreshState()
-	}
 	if f.Treat == nil {
+		// An answer that came before all was sent may be to a part that changed names.
+		if a.status < http.StatusMultipleChoices && f.ChangesState != nil && (!a.sourceDone() || f.ChangesState()) {
+			t.refreshState()
+		}
 		return reply{stream: a}, nil
 	}
 	defer a.close()
 	whole, err := t.readAnswer(a)
+	a.close() // now no upload runs that uses the plan of the lines, which the rest reads
 	if err != nil {
 		return reply{}, err
+	}
+	if whole.Status < http.StatusMultipleChoices && f.ChangesState != nil && f.ChangesState() {
+		t.refreshState()
 	}
 	treated, err := f.Treat.Treat(whole)
 	if err != nil {
@@ -144,12 +149,34 @@ func (t *turn) do(c *call) (*answer, error) {
 	if t.unwatch == nil {
 		t.unwatch = t.srv.watch.add(t.conn.Conn, func() { t.cancel(errClientGone) })
 	}
+	if !fairCall(c) {
+		return nil, internalFault(fmt.Errorf("BUG: the call %q %q would not be one request", c.method, c.target))
+	}
 	a, err := t.srv.cluster.Do(t.ctx, c)
 	var wire *wireError
 	if errors.As(err, &wire) {
 		t.srv.metrics.wire.WithLabelValues(string(wire.kind)).Inc()
 	}
 	return a, err
+}
+
+// fairCall holds what is forwarded to the measure of the frame check: no plan can write
+// a second line, whatever went into it.
+func fairCall(c *call) bool {
+	if !methods[c.method] || c.target == "" || c.target[0] != '/' {
+		return false
+	}
+	for i := range len(c.target) {
+		if b := c.target[i]; b <= ' ' || b >= 0x7f {
+			return false
+		}
+	}
+	for _, f := range c.fields {
+		if !isToken(f.name) || !isText([]byte(f.value)) {
+			return false
+		}
+	}
+	return true
 }
 
 // readAnswer reads an answer that guard has to understand, inflated and bounded.
@@ -230,7 +257,7 @@ func (t *turn) planLines(c *call, lines gate.Lines) (*gate.Answer, error) {
 	if err != nil {
 		return nil, bodyFault(err, t.srv.limits.MaxBulkBody)
 	}
-	p := newLinePump(body, lines, t.srv.limits)
+	p := newLinePump(body, lines, t.srv.limits, &t.share)
 	var start bytes.Buffer
 	if err := t.share.take(linesStart); err != nil {
 		closeBody()

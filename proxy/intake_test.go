@@ -1,13 +1,17 @@
 package proxy
 
 import (
+	"bufio"
 	"bytes"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"guard/config"
 	"guard/gate"
@@ -262,4 +266,105 @@ func TestAccount(t *testing.T) {
 	if seen := node.requests(); len(seen) != 1 || seen[0].header.Get("Authorization") != basic("guard", "s3cret") || len(seen[0].header["Authorization"]) != 1 {
 		t.Errorf("the node got %+v", seen)
 	}
+}
+
+// TestFairCall holds that no plan can make two requests of one.
+func TestFairCall(t *testing.T) {
+	node := newFake(t)
+	fg := &fakeGate{}
+	g := startGuard(t, fg, testConfig(node.url()))
+	f := func(c gate.Call) {
+		t.Helper()
+		fg.plan = func(*ask.Principal, *ask.Request, gate.Known) gate.Outcome {
+			return gate.Outcome{Kind: gate.Forward, Forward: gate.Forwarding{Call: c}}
+		}
+		if a := g.send(request("GET", "/", "", "")); a.status != 500 {
+			t.Errorf("%q: got %+v; want 500", c.Target, a)
+		}
+	}
+	f(gate.Call{Method: "GET", Target: "/a HTTP/1.1\r\nHost: x\r\n\r\nGET /b"})
+	f(gate.Call{Method: "GET", Target: "/a b"})
+	f(gate.Call{Method: "GET", Target: "/ä"})
+	f(gate.Call{Method: "GET", Target: "a"})
+	f(gate.Call{Method: "GET"})
+	f(gate.Call{Method: "GET /x", Target: "/"})
+	f(gate.Call{Target: "/"})
+	f(gate.Call{Method: "POST", Target: "/", Source: gate.FixedBody, ContentType: "a\r\nX: y"})
+	if n := len(node.requests()); n != 0 {
+		t.Errorf("the node got %d requests", n)
+	}
+}
+
+// TestAccept lets a client choose the format of what passes, not of what is read here.
+func TestAccept(t *testing.T) {
+	node := newFake(t)
+	f := func(treat gate.Treatment, accept, want string) {
+		t.Helper()
+		g := startGuard(t, readPlan(treat, true), testConfig(node.url()))
+		g.send(request("GET", "/", "Accept: "+accept+"\r\n", ""))
+		seen := node.requests()
+		if got := seen[len(seen)-1].header.Get("Accept"); got != want {
+			t.Errorf("%s: the node was asked for %q; want %q", accept, got, want)
+		}
+	}
+	f(nil, "application/yaml", "application/yaml")
+	f(upper{}, "application/yaml", "")
+	f(upper{}, "application/json, application/cbor", "")
+	f(upper{}, "application/json", "")
+}
+
+// TestAnswerHeaders passes every end-to-end header on, each value of it, but for Date,
+// which fasthttp keeps to itself and nodes do not send.
+func TestAnswerHeaders(t *testing.T) {
+	node := newFake(t)
+	want := http.Header{
+		"Server": {"es"}, "Set-Cookie": {"a=1", "a=2"}, "Etag": {`"x"`}, "Allow": {"GET,POST"},
+		"Warning": {"299 a", "299 b", "299 a"}, "Retry-After": {"5"}, "Access-Control-Allow-Origin": {"*"}, "Vary": {"a", "b"},
+	}
+	node.answers(func(c net.Conn, r *http.Request, _ []byte) {
+		var lines []string
+		for name, values := range want {
+			for _, v := range values {
+				lines = append(lines, name+": "+v)
+			}
+		}
+		writeAnswer(c, 200, "{}", append(lines, "Trailer: X", "Proxy-Authenticate: Basic")...)
+	})
+	for _, treat := range []gate.Treatment{nil, asIs{}} {
+		g := startGuard(t, readPlan(treat, true), testConfig(node.url()))
+		a := g.send(request("GET", "/", "", ""))
+		a.header.Del("Content-Type")
+		a.header.Del("Content-Length")
+		if d := cmp.Diff(want, a.header); d != "" {
+			t.Errorf("treated: %v (-want +got):\n%s", treat != nil, d)
+		}
+	}
+}
+
+// TestStatuses passes statuses on, known or not, with what a body they may have.
+func TestStatuses(t *testing.T) {
+	node := newFake(t)
+	g := startGuard(t, readPlan(nil, true), testConfig(node.url()))
+	f := func(raw, method string, status int, body, length string) {
+		t.Helper()
+		node.answers(func(c net.Conn, _ *http.Request, _ []byte) { _, _ = io.WriteString(c, raw) })
+		c := g.dial()
+		br := bufio.NewReader(c)
+		for range 2 { // the second shows that the first left nothing behind
+			go func() { _, _ = io.WriteString(c, request(method, "/", "", "")) }()
+			a := readGot(t, c, br, method)
+			if a.status != status || a.body != body || a.header.Get("Content-Length") != length || a.cut || a.closed {
+				t.Errorf("%q: got %+v", raw, a)
+			}
+		}
+	}
+	f("HTTP/1.1 204 No Content\r\n\r\n", "GET", 204, "", "")
+	f("HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n", "GET", 304, "", "7")
+	f("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", "HEAD", 200, "", "7")
+	f("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "HEAD", 200, "", "")
+	f("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "HEAD", 404, "", "0")
+	f("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "GET", 200, "", "0")
+	f("HTTP/1.1 429 Busy Today\r\nContent-Length: 2\r\n\r\n{}", "GET", 429, "{}", "2")
+	f("HTTP/1.1 299\r\nContent-Length: 2\r\n\r\n{}", "GET", 299, "{}", "2")
+	f("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "GET", 200, "{}", "2")
 }

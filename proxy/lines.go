@@ -23,13 +23,25 @@ type linePump struct {
 	// action is the last action line: a plan may look at it until its item is done.
 	action []byte
 	local  *gate.Answer // what End returned
+	share  *share
+	held   int // bytes taken from share
 }
 
 // outPiece is how much is gathered before it is written.
 const outPiece = 32 << 10
 
-func newLinePump(body io.Reader, lines gate.Lines, limit config.Limits) *linePump {
-	return &linePump{src: bufio.NewReaderSize(body, 32<<10), lines: lines, limit: limit}
+func newLinePump(body io.Reader, lines gate.Lines, limit config.Limits, s *share) *linePump {
+	return &linePump{src: bufio.NewReaderSize(body, 32<<10), lines: lines, limit: limit, share: s}
+}
+
+// hold takes what the buffers have grown by from the share.
+func (p *linePump) hold() error {
+	n := cap(p.line) + cap(p.out) + cap(p.action) - p.held
+	if n <= 0 {
+		return nil
+	}
+	p.held += n
+	return p.share.take(int64(n))
 }
 
 // run pumps until the body ends, and then done is true, or until at least enough bytes
@@ -84,8 +96,10 @@ func (p *linePump) item() (bool, error) {
 			return false, err
 		}
 	}
-	p.out, err = p.lines.Item(p.out, document)
-	return true, lineFault(err)
+	if p.out, err = p.lines.Item(p.out, document); err != nil {
+		return false, lineFault(err)
+	}
+	return true, p.hold()
 }
 
 // next returns the next line without its end. It holds until the following call.
@@ -110,6 +124,9 @@ func (p *linePump) next() ([]byte, error) {
 			return trimLine(p.line), nil
 		case errors.Is(err, bufio.ErrBufferFull):
 			p.line = append(p.line, part...)
+			if err := p.hold(); err != nil {
+				return nil, err
+			}
 		case errors.Is(err, io.EOF) && len(p.line)+len(part) > 0:
 			return nil, badRequest("The bulk request must be terminated by a newline [\\n]")
 		case errors.Is(err, io.EOF):

@@ -144,6 +144,24 @@ func TestLinesInflated(t *testing.T) {
 	}
 }
 
+// TestLinesBudget holds that long lines count as what they hold.
+func TestLinesBudget(t *testing.T) {
+	node := newFake(t)
+	conf := testConfig(node.url())
+	conf.Limits.MaxInFlight = 1 << 20
+	g := startGuard(t, bulkGate(func() *fakeLines { return &fakeLines{} }, nil), conf)
+	pair := "{\"index\":{}}\n\"" + strings.Repeat("a", 1<<20) + "\"\n"
+	if a := g.send(request("POST", "/_bulk", ndjsonLine, pair)); a.status != 429 {
+		t.Errorf("got %d %.100s; want 429", a.status, a.body)
+	}
+	if n := len(node.requests()); n != 0 {
+		t.Errorf("the node executed %d requests", n)
+	}
+	if a := g.send(request("POST", "/_bulk", ndjsonLine, strings.Repeat("{\"index\":{}}\n{}\n", 100000))); a.status != 200 {
+		t.Errorf("a long bulk of short lines: %+v", a)
+	}
+}
+
 func zip(s string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)

@@ -177,7 +177,8 @@ func (s *Server) handle(out *fasthttp.RequestCtx) {
 	if !ok {
 		panic("BUG: a connection that the listener did not make")
 	}
-	t := &turn{srv: s, conn: c, share: share{from: &s.budget}, start: time.Now()}
+	t := &turn{srv: s, conn: c, start: time.Now()}
+	t.share.from = &s.budget
 	s.metrics.inFlight.Inc()
 	s.running.Add(1)
 	r := t.safely()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"go.uber.org/zap"
@@ -90,8 +91,15 @@ func (t *turn) credentials() authn.Credentials {
 
 // unknownCaller answers before anything about the catalogue is looked at (law 12).
 func (t *turn) unknownCaller(err error) reply {
-	t.srv.metrics.denied("unauthenticated")
 	a := t.srv.auth.Answer(err)
+	reason := ask.Reason("unauthenticated")
+	if a.Status == http.StatusTooManyRequests {
+		reason = "hashing_busy"
+	}
+	t.srv.metrics.denied(reason)
+	if t.srv.denyLog.Allow() {
+		t.srv.log.Warn("login refused", zap.String("id", t.req.ID), zap.String("reason", string(reason)), zap.Error(err), zap.Stringer("peer", t.conn.peer))
+	}
 	whole := gate.Answer{Status: a.Status, ContentType: a.ContentType, Body: []byte(a.Body)}
 	if a.Authenticate != "" {
 		whole.Header = append(whole.Header, gate.Field{Name: "WWW-Authenticate", Value: a.Authenticate})
