@@ -1,0 +1,128 @@
+package gate
+
+import (
+	"strings"
+	"testing"
+
+	"guard/indexresolver"
+)
+
+// managerRole manages logs-a* and x*, and everything but rules on hr.
+const managerRole = `  cluster_permissions: ["*"]
+  index_permissions:
+    - {index_patterns: ["logs-a*", "x*"], allowed_actions: ["*"]}
+    - {index_patterns: [hr], dls: '{"term":{"dept":"eng"}}', allowed_actions: ["*"]}
+`
+
+// TestManageAliases holds that alias actions are forwarded with the indices that were
+// decided for each of them, and with nothing else.
+func TestManageAliases(t *testing.T) {
+	s := worldWith(t, managerRole, append(staff(), indexresolver.Index{Name: "xa", Aliases: []indexresolver.Membership{{Alias: "shared"}}},
+		indexresolver.Index{Name: "foreign", Aliases: []indexresolver.Membership{{Alias: "theirs"}, {Alias: "shared"}}}))
+	f := func(actions, want string) {
+		t.Helper()
+		got := gist(t, planFor(t, s, "POST", "/_aliases", `{"actions":[`+actions+`]}`))
+		if got != `POST /_aliases | {"actions":[`+want+`]}` {
+			t.Errorf("%s: %s; want %s", actions, got, want)
+		}
+	}
+	refused := func(actions, want string) {
+		t.Helper()
+		got := gist(t, planFor(t, s, "POST", "/_aliases", `{"actions":[`+actions+`]}`))
+		if !strings.HasPrefix(got, "reject ") || !strings.Contains(got, want) {
+			t.Errorf("%s: %s; want a refusal with %q", actions, got, want)
+		}
+	}
+	f(`{"add":{"index":"logs-a-1","alias":"x"}}`, `{"add":{"indices":["logs-a-1"],"alias":"x"}}`)
+	f(`{"add":{"index":"logs-a-*","alias":"x"}}`, `{"add":{"indices":["logs-a-1","logs-a-2"],"alias":"x"}}`)
+	f(`{"add":{"indices":["logs-a-*","-logs-a-1"],"aliases":["x","y"],"is_write_index":true}}`, `{"add":{"indices":["logs-a-2"],"aliases":["x","y"],"is_write_index":true}}`)
+	f(`{"add":{"index":"xa","alias":"x","filter":{"term":{"a":1.50}},"routing":"1"}}`, `{"add":{"indices":["xa"],"alias":"x","filter":{"term":{"a":1.50}},"routing":"1"}}`)
+	f(`{"remove":{"index":"logs-a-1","alias":"*","must_exist":true}},{"remove_index":{"index":"xa"}}`,
+		`{"remove":{"indices":["logs-a-1"],"alias":"*","must_exist":true}},{"remove_index":{"indices":["xa"]}}`)
+
+	refused(`{"add":{"index":"secret","alias":"x"}}`, "no permissions")
+	refused(`{"add":{"index":"*","alias":"x"}}`, "no permissions")
+	refused(`{"add":{"index":"logs-a-1","alias":"x"}},{"remove_index":{"index":"foreign"}}`, "no permissions")
+	// An exclusion in one action takes nothing out of another.
+	refused(`{"remove_index":{"index":"secr*"}},{"add":{"indices":["logs-a-*","-secret"],"alias":"x"}}`, "no permissions")
+	refused(`{"add":{"indices":["logs-a-*","-secret"],"alias":"x"}},{"remove":{"index":"secr*","alias":"y"}}`, "no permissions")
+	// Others read through an alias of theirs.
+	refused(`{"add":{"index":"logs-a-1","alias":"theirs"}}`, "no permissions")
+	refused(`{"add":{"index":"logs-a-1","aliases":["x","shared"]}}`, "no permissions")
+	// Whom a rule binds gives the index no other name.
+	refused(`{"add":{"index":"hr","alias":"x"}}`, "under a document or field rule may not be changed")
+	refused(`{"remove":{"index":"hr","alias":"staff"}}`, "under a document or field rule may not be changed")
+	refused(`{"add":{"index":"logs-a-1","alias":"x"}},{"remove_index":{"index":"hr"}}`, "under a document or field rule may not be changed")
+	// A filter runs for whoever reads the alias.
+	refused(`{"add":{"index":"xa","alias":"x","filter":{"terms":{"a":{"index":"secret","id":"1","path":"p"}}}}}`, "terms lookup")
+	refused(`{"add":{"index":"xa","alias":"x","filter":{"unheard_of":{}}}}`, "unheard_of")
+	refused(`{"add":{"index":"xa","alias":"x","filter":{"has_child":{"type":"a","query":{"terms":{"a":{"index":"secret","id":"1","path":"p"}}}}}}}`, "refused")
+	refused(`{"add":{"index":"other:xa","alias":"x"}}`, "")
+	refused(`{"swap":{"index":"xa","alias":"x"}}`, "unknown key [swap]")
+}
+
+// TestManageOneAlias holds PUT and DELETE of one alias.
+func TestManageOneAlias(t *testing.T) {
+	s := worldWith(t, managerRole, append(staff(), indexresolver.Index{Name: "foreign", Aliases: []indexresolver.Membership{{Alias: "theirs"}}}))
+	f := func(method, target, body, want string) {
+		t.Helper()
+		if got := gist(t, planFor(t, s, method, target, body)); got != want && !(strings.HasPrefix(want, "refused ") && strings.HasPrefix(got, "reject") && strings.Contains(got, want[8:])) {
+			t.Errorf("%s %s %s: %s; want %s", method, target, body, got, want)
+		}
+	}
+	f("PUT", "/logs-a-1/_alias/x", ``, `PUT /logs-a-1/_alias/x`)
+	f("POST", "/logs-a-*/_aliases/x", `{"routing":"1"}`, `PUT /logs-a-1,logs-a-2/_alias/x | {"routing":"1"}`)
+	f("PUT", "/_alias", `{"index":"logs-a-1","alias":"x","filter":{"term":{"a":1}}}`, `PUT /logs-a-1/_alias/x | {"filter":{"term":{"a":1}}}`)
+	f("PUT", "/_alias/x", ``, "refused index is missing")
+	f("PUT", "/secret/_alias/x", ``, "refused no permissions")
+	f("PUT", "/hr/_alias/x", ``, "refused may not be changed")
+	f("PUT", "/logs-a-1/_alias/theirs", ``, "refused no permissions")
+	f("PUT", "/logs-a-1/_alias/x", `{"filter":{"terms":{"a":{"index":"secret","id":"1","path":"p"}}}}`, "refused terms lookup")
+	f("PUT", "/nosuch*/_alias/x", ``, "refused ")
+	f("DELETE", "/logs-a-*/_alias/logs-a", ``, `DELETE /logs-a-1,logs-a-2/_alias/logs-a`)
+	f("DELETE", "/hr/_alias/staff", ``, "refused may not be changed")
+	f("DELETE", "/secret/_alias/*", ``, "refused no permissions")
+}
+
+// TestManageIndices holds creation and deletion.
+func TestManageIndices(t *testing.T) {
+	indices := append(staff(), indexresolver.Index{Name: ".ds-x-stream-1"}, indexresolver.Index{Name: "foreign", Aliases: []indexresolver.Membership{{Alias: "theirs"}}})
+	s := worldWith(t, managerRole, indices, indexresolver.DataStream{Name: "x-stream", Indices: []string{".ds-x-stream-1"}})
+	f := func(method, target, body, want string) {
+		t.Helper()
+		if got := gist(t, planFor(t, s, method, target, body)); got != want && !(strings.HasPrefix(want, "refused ") && strings.HasPrefix(got, "reject") && strings.Contains(got, want[8:])) {
+			t.Errorf("%s %s %s: %s; want %s", method, target, body, got, want)
+		}
+	}
+	f("PUT", "/xnew", ``, `PUT /xnew`)
+	f("PUT", "/%3Cx-%7Bnow%2Fd%7D%3E", ``, `PUT /x-2026.11.30`)
+	f("PUT", "/xnew", `{"settings":{"index":{"number_of_shards":1}},"mappings":{"properties":{"a":{"type":"long"}}},"aliases":{"xs":{}}}`,
+		`PUT /xnew | {"settings":{"index":{"number_of_shards":1}},"mappings":{"properties":{"a":{"type":"long"}}},"aliases":{"xs":{}}}`)
+	f("PUT", "/other", ``, "refused no permissions")
+	f("PUT", "/xnew", `{"aliases":{"theirs":{}}}`, "refused no permissions")
+	f("PUT", "/xnew", `{"aliases":{"x":{"filter":{"terms":{"a":{"index":"secret","id":"1","path":"p"}}}}}}`, "refused terms lookup")
+	f("PUT", "/xnew", `{"template":"x"}`, "refused unknown key [template]")
+
+	// A pipeline runs with rights of its own, however its setting is spelled.
+	for _, settings := range []string{
+		`{"index":{"default_pipeline":"p"}}`, `{"index.default_pipeline":"p"}`, `{"default_pipeline":"p"}`, `{"index":{"final_pipeline":"p"}}`,
+		`{"index":{"search":{"default_pipeline":"p"}}}`, `{"index.search":{"default_pipeline":"p"}}`, `{"index.search.default_pipeline":"p"}`,
+		`{"index":{"default_pipeline":["p"]}}`, `{"index":{"default_pipeline":null}}`,
+	} {
+		f("PUT", "/xnew", `{"settings":`+settings+`}`, "refused a pipeline in the settings")
+	}
+	f("PUT", "/xnew", `{"settings":{"index.default_pipeline":"_none"}}`, `PUT /xnew | {"settings":{"index.default_pipeline":"_none"}}`)
+
+	f("DELETE", "/logs-a-1", ``, `DELETE /logs-a-1`)
+	f("DELETE", "/logs-a-1,logs-a-2", ``, `DELETE /logs-a-1,logs-a-2`)
+	f("DELETE", "/logs-a*", ``, `DELETE /logs-a-1,logs-a-2`)
+	f("DELETE", "/xnew", ``, `DELETE /xnew`)
+	f("DELETE", "/logs-*", ``, "refused no permissions")
+	f("DELETE", "/_all", ``, "refused no permissions")
+	f("DELETE", "/secret", ``, "refused no permissions")
+	// An alias or a stream never stands for its indices here.
+	f("DELETE", "/logs-a", ``, "refused matches an alias")
+	f("DELETE", "/eng", ``, "refused matches an alias")
+	f("DELETE", "/x-stream", ``, "refused ")
+	f("DELETE", "/st*", ``, `DELETE /.none*,-*?expand_wildcards=open`)
+}
