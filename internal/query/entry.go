@@ -109,7 +109,7 @@ func (k *walker) bodySource(body, over esjson.Value, keys shape) error {
 // refusedBelow walks a part that the URL replaces, so that it is refused if it
 // would have been, and prints nothing of it.
 func (k *walker) refusedBelow(v esjson.Value, key string, keys shape) error {
-	aside := walker{rules: k.rules, nested: k.nested, parts: k.parts, asked: k.asked}
+	aside := walker{rules: k.rules, nested: k.nested, parts: k.parts, asked: k.asked, replaced: &Names{}}
 	aside.w.BeginObject()
 	return aside.member(v, key, keys)
 }

@@ -33,7 +33,7 @@ func (k *walker) seen(v esjson.Value, name string, use Use) (string, error) {
 	case Mixed:
 		return "", refuse(v, name, "the field is visible in some indices of this request only%s", underFieldRule)
 	}
-	return k.rules.Fields.StandIn(), nil
+	return k.standIn(name), nil
 }
 
 // expand lists the visible fields that a pattern matches.
@@ -127,7 +127,7 @@ func (k *walker) listed(v esjson.Value, key string) error {
 		return err
 	}
 	if len(names) == 0 {
-		names = []string{k.rules.Fields.StandIn()} // an empty list would mean all fields
+		names = []string{k.standIn(name)} // an empty list would mean all fields
 	}
 	for _, n := range names {
 		k.w.Text(n + boost)

@@ -48,6 +48,10 @@ type Rules struct {
 	// nothing without Fields.
 	SourceIncludes, SourceExcludes []string
 
+	// Replaced, if it is set, takes the names that were replaced by stand-ins: what the
+	// cluster says of stand-ins has to be told with the client's own names.
+	Replaced *Names
+
 	// Text rewrites the fields named inside a query_string text. While it is nil a
 	// text that could name a field is refused under a field rule.
 	Text TextFields
@@ -69,8 +73,9 @@ type Fields interface {
 	// mixed names one field that differs.
 	Expand(pattern string, use Use) (fields []string, mixed string)
 
-	// StandIn is a name that surely no index has. It replaces a hidden one, so that the
-	// cluster itself shows how it treats a field that does not exist (law 7).
+	// StandIn is a name that surely no index of the request has, neither for a field nor
+	// for an object. It replaces a hidden one, so that the cluster itself shows how it
+	// treats a field that does not exist (law 7); more of them stand below it.
 	StandIn() string
 }
 

@@ -109,7 +109,7 @@ func (k *walker) common(asked, rule []string) []string {
 		}
 	}
 	if len(out) == 0 {
-		add(k.rules.Fields.StandIn()) // no list would mean everything
+		add(k.standIn(asked[0])) // no list would mean everything
 	}
 	return out
 }

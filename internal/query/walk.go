@@ -16,13 +16,14 @@ const (
 // walker re-emits one search under its rules. Each method prints one part, or
 // returns why it cannot.
 type walker struct {
-	w      esjson.Writer
-	rules  *Rules
-	fill   Fill // set in a role's own query: what its strings stand for
-	role   bool
-	nested int // clauses and aggregations around this place
-	parts  int // clauses and aggregations so far
-	grown  int // bytes added so far
+	w        esjson.Writer
+	rules    *Rules
+	fill     Fill // set in a role's own query: what its strings stand for
+	role     bool
+	nested   int    // clauses and aggregations around this place
+	parts    int    // clauses and aggregations so far
+	grown    int    // bytes added so far
+	replaced *Names // those replaced so far; made when the first one is
 
 	// asked is the client's query of the body, before the filter stands beside it.
 	asked esjson.Value

@@ -259,7 +259,6 @@ func (k *walker) sort(v esjson.Value) error {
 	if v.Is(esjson.String) {
 		return k.oneField(v, "sort", Rank)
 	}
-	hidden := false
 	return k.members(v, "sort", func(name string, m esjson.Value) error {
 		switch name {
 		case "_script":
@@ -271,12 +270,6 @@ func (k *walker) sort(v esjson.Value) error {
 		shown, err := k.seen(m, name, Rank)
 		if err != nil {
 			return err
-		}
-		if shown != name {
-			if hidden {
-				return nil // the same name cannot be a key twice, nor change an order twice
-			}
-			hidden = true
 		}
 		k.w.Key(shown)
 		if !m.Is(esjson.Object) {

@@ -98,7 +98,7 @@ func (k *walker) exists(v esjson.Value, c *clause) error {
 	if k.parts += len(names); k.parts > maxParts {
 		return refuse(v, c.name, "the search holds more than %d clauses and aggregations", maxParts)
 	}
-	return k.anyExists(v, names)
+	return k.anyExists(v, pattern, names)
 }
 
 func (k *walker) printClause(v esjson.Value, c *clause) error {
@@ -112,8 +112,8 @@ func (k *walker) printClause(v esjson.Value, c *clause) error {
 }
 
 // anyExists prints the options of the exists clause v around a disjunction over
-// names. It scores like exists: a constant.
-func (k *walker) anyExists(v esjson.Value, names []string) error {
+// names, which pattern stands for. It scores like exists: a constant.
+func (k *walker) anyExists(v esjson.Value, pattern string, names []string) error {
 	k.w.BeginObject()
 	k.w.Key("constant_score")
 	err := k.members(v, "exists", func(key string, m esjson.Value) error {
@@ -130,7 +130,7 @@ func (k *walker) anyExists(v esjson.Value, names []string) error {
 			k.existsOne(name)
 		}
 		if len(names) == 0 {
-			k.existsOne(k.rules.Fields.StandIn()) // an empty bool would match everything
+			k.existsOne(k.standIn(pattern)) // an empty bool would match everything
 		}
 		k.w.EndArray()
 		k.w.EndObject()
@@ -221,7 +221,7 @@ func (k *walker) multiFields(v, list esjson.Value, none bool) error {
 		return err
 	}
 	if len(names) == 0 {
-		names = []string{k.rules.Fields.StandIn()}
+		names = []string{k.standIn("*")}
 	}
 	k.w.BeginArray()
 	for _, n := range names {
