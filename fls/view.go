@@ -67,7 +67,7 @@ func (v *View) state(name string) state {
 	case !ok:
 		return unmapped
 	case isContainer(f):
-		if v.anyBelow(f.Path) {
+		if shown, empty := v.anyBelow(f.Path); shown || empty && v.rules.Shows(f.Path) {
 			return container
 		}
 		return hidden
@@ -83,13 +83,17 @@ func (v *View) state(name string) state {
 	}
 }
 
-func (v *View) anyBelow(path string) bool {
+// anyBelow reports whether something below an object is shown, and whether nothing is
+// there at all.
+func (v *View) anyBelow(path string) (shown, empty bool) {
+	empty = true
 	for f := range v.m.Below(path) {
+		empty = false
 		if !isContainer(f) && v.shows(f) {
-			return true
+			return true, false
 		}
 	}
-	return false
+	return false, empty
 }
 
 func (v *View) shows(f mapping.Field) bool { return v.rules.Shows(f.Path) && !v.hidden[f.Path] }

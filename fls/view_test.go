@@ -23,6 +23,7 @@ const staff = `{"properties":{
   "age":{"type":"integer"},
   "person":{"properties":{"nick":{"type":"keyword"},"passport":{"type":"keyword"}}},
   "deps":{"type":"nested","properties":{"dname":{"type":"keyword"},"ssn":{"type":"keyword"}}},
+  "bare":{"type":"object"},
   "attrs":{"type":"flat_object"}}}`
 
 func parseMapping(t *testing.T, text string) *mapping.Mapping {
@@ -114,6 +115,9 @@ func TestViewField(t *testing.T) {
 	f("person", query.Match, query.Object, "~person.passport")
 	f("person", query.Match, query.Absent, "~person")
 	f("person.passport", query.Match, query.Absent, "~person.passport")
+	f("bare", query.Match, query.Object, "~ssn") // an object without fields is shown by its name
+	f("bare", query.Match, query.Absent, "~bare")
+	f("bare", query.Match, query.Absent, "name")
 	f("deps", query.Path, query.Visible, "~deps.ssn")
 	f("deps", query.Path, query.Absent, "name")
 	f("attrs", query.Match, query.Absent, "~attrs.token") // its value stands for all keys

@@ -173,13 +173,21 @@ func (t fieldCapsTreatment) Treat(a Answer) (Answer, error) {
 	})
 }
 
+// shows asks the indices that have the field; if none has it, all of them.
 func (t fieldCapsTreatment) shows(name string) bool {
+	has, shown, shownUnmapped := false, true, true
 	for _, v := range t.views {
-		if v.Has(name) && !v.Shows(name) {
-			return false
+		switch shows := v.Shows(name); {
+		case v.Has(name):
+			has, shown = true, shown && shows
+		default:
+			shownUnmapped = shownUnmapped && shows
 		}
 	}
-	return true
+	if has {
+		return shown
+	}
+	return shownUnmapped // a field that guard has not seen yet
 }
 
 // treatIndices returns the filter for answers that show mappings, by index.

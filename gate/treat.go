@@ -95,7 +95,11 @@ func (t countTreatment) Treat(a Answer) (Answer, error) {
 // cleanFailures rewrites an answer that lists failures of shards, which can print
 // the query that failed, an added filter among it.
 func cleanFailures(a Answer, filter query.Filter) (Answer, error) {
-	if !bytes.Contains(a.Body, []byte(`"failures"`)) {
+	head := a.Body
+	if hits := bytes.Index(head, []byte(`"hits"`)); hits >= 0 {
+		head = head[:hits] // they stand before the documents
+	}
+	if !bytes.Contains(head, []byte(`"failures"`)) {
 		return a, nil
 	}
 	return cleanReasons(a, cleaner{secrets: filterTexts(filter)})
