@@ -58,6 +58,47 @@ func (d *Decision) Missing() Matrix {
 	return m
 }
 
+// MissingActions returns what Missing().Actions() does, without the names and roles: a
+// refusal has to be cheap.
+func (d *Decision) MissingActions() []string {
+	q := &d.asked
+	if q.policy == nil {
+		return nil
+	}
+	var actions []string
+	onNames := false
+	for _, pr := range q.part.Privileges {
+		g := q.subject.grant(pr.Action)
+		missing := !g.onCluster
+		if !onCluster(pr, g) {
+			onNames = true
+			missing = q.missesAny(pr, g)
+		}
+		if missing && !slices.Contains(actions, pr.Action) {
+			actions = append(actions, pr.Action)
+		}
+	}
+	if onNames && slices.ContainsFunc(q.asked(), func(t ask.Target) bool { return !t.Wildcard && q.anyClosed(&t) }) {
+		actions = append(actions, systemPermission)
+	}
+	return actions
+}
+
+// missesAny reports whether one action is missing on any name.
+func (q *question) missesAny(pr ask.Privilege, g *grant) bool {
+	asked := q.asked()
+	for i := range asked {
+		t := &asked[i]
+		if pr.When == ask.IndexMissing && t.Kind != ask.Missing {
+			continue
+		}
+		if slices.ContainsFunc(q.rows(t), func(name string) bool { return !q.granted(g, name, t.Kind) }) {
+			return true
+		}
+	}
+	return len(asked) == 0 && q.policy.evaluation == config.EvaluationV4 && g.nothing()
+}
+
 // missingOn returns the names on which one action is missing.
 func (q *question) missingOn(pr ask.Privilege, g *grant) Matrix {
 	var m Matrix

@@ -62,12 +62,16 @@ func fromQuery(params []query.Param) []ask.Param {
 // refusedQuery turns an error of the walker into what is sent.
 func refusedQuery(err error) *ask.Rejection {
 	var r *query.Refusal
-	if errors.As(err, &r) {
-		return &ask.Rejection{
-			Status: 403, Type: "security_exception", Public: r.Error(), Reason: ask.ReasonRestricted,
-		}
+	switch {
+	case !errors.As(err, &r):
+		return asRejection(err)
+	case r.BadValue:
+		return &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Public: r.Error(), Reason: ask.ReasonBadRequest}
+	case r.NotBuilt:
+		return &ask.Rejection{Status: 403, Type: "security_exception", Public: r.Error(), Reason: ask.ReasonNotBuilt}
+	default:
+		return &ask.Rejection{Status: 403, Type: "security_exception", Public: r.Error(), Reason: ask.ReasonRestricted}
 	}
-	return asRejection(err)
 }
 
 // paramList returns the elements of a comma-separated parameter.

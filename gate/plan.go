@@ -93,7 +93,7 @@ func (pl *plan) refusal(j *judged) *ask.Rejection {
 	for i, e := range j.part.Exprs {
 		written[i] = string(e)
 	}
-	return forbidden(pl.who, j.Decision.Missing().Actions(), written)
+	return forbidden(pl.who, j.Decision.MissingActions(), written)
 }
 
 // asRejection finds the Rejection in err. An error that holds none is guard's own
