@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -49,14 +48,16 @@ func newMachine() (*machine, error) {
 
 // close ends what was started and removes the scratch folder.
 func (m *machine) close() error {
-	var errs []error
 	for _, cmd := range m.running {
 		_ = cmd.Process.Signal(syscall.SIGTERM) // fails if it has ended
 		kill := time.AfterFunc(stopTimeout, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait() // a process that was told to end reports the signal
 		kill.Stop()
 	}
-	return errors.Join(append(errs, os.RemoveAll(m.dir))...)
+	if err := os.RemoveAll(m.dir); err != nil {
+		return fmt.Errorf("cannot remove the scratch folder: %w", err)
+	}
+	return nil
 }
 
 // command runs a program on a core; it dies with this process and with ctx.
