@@ -47,14 +47,55 @@ var (
 		"{}\n{}\n", "{\"index\":\"secret\"}\n{}\n{\"index\":[\"hr\",\"logs-*\"]}\n{\"query\":{\"match_all\":{}}}\n", "{\"index\":{\"_index\":\"secret\",\"_id\":\"1\"}}\n{}\n{\"create\":{\"_index\":\"hr\",\"_id\":\"1\"}}\n{}\n",
 		`[]`, `{`, `{"a":1,"a":2}`, "null",
 	}
-	fuzzValues = []string{"", "true", "false", "1", "a", "ssn", "*", "json", "yaml", "none", "all", "open,closed", "create", "_none", "secret", "hits.hits._source", "cluster", "indices", "ssn:desc"}
+	fuzzValues = []string{"", "true", "false", "1", "a", "ssn", "*", "json", "yaml", "none", "all", "open,closed", "create", "_none", "hits.hits._source", "cluster", "indices", "ssn:desc"}
 )
 
 func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }
 
-// randomRequest is a request along a row of the catalogue: most are half right.
+// fittingBodies are bodies that an endpoint takes; others come from fuzzBodies.
+var fittingBodies = map[endpoint.Body][]string{
+	endpoint.SearchBody:    {"", "{}", fuzzBodies[2], fuzzBodies[3], fuzzBodies[5]},
+	endpoint.CountBody:     {"", "{}", fuzzBodies[2], fuzzBodies[3]},
+	endpoint.FieldCapsBody: {"", "{}", fuzzBodies[15]},
+	endpoint.Document:      {"{}", `{"name":"x"}`},
+	endpoint.UpdateBody:    {fuzzBodies[11], fuzzBodies[12]},
+	endpoint.MgetBody:      {fuzzBodies[7], fuzzBodies[8]},
+	endpoint.AliasesBody:   {fuzzBodies[9], fuzzBodies[10], `{"actions":[{"add":{"index":"logs-*","alias":"x"}}]}`, `{"actions":[{"remove":{"indices":["x*","logs-a*","-secret"],"alias":"logs-a"}}]}`},
+	endpoint.AliasDetails:  {"", "{}", `{"routing":"1"}`},
+	endpoint.CreateBody:    {"", "{}", fuzzBodies[13], `{"aliases":{"xs":{}}}`},
+	endpoint.NDJSONMsearch: {fuzzBodies[16], fuzzBodies[17]},
+	endpoint.NDJSONBulk:    {""},
+}
+
+// randomParam is a parameter that a row takes, mostly with a value that it takes.
+func randomParam(r *rand.Rand, row *endpoint.Route) ask.Param {
+	if len(row.Params) == 0 || r.IntN(12) == 0 {
+		return ask.Param{Name: pick(r, []string{"unknown", "q", "pretty"}), HasValue: true}
+	}
+	p := row.Params[r.IntN(len(row.Params))]
+	value := pick(r, fuzzValues)
+	switch {
+	case r.IntN(6) == 0:
+	case p.Kind == endpoint.Flag, p.Kind == endpoint.Formatting, p.Kind == endpoint.AnswerForm:
+		value = pick(r, fuzzValues[:3])
+	case p.Name == "expand_wildcards":
+		value = pick(r, []string{"open", "closed", "all", "none", "open,hidden"})
+	case p.Kind == endpoint.IndexOption:
+		value = pick(r, fuzzValues[1:3])
+	case p.Kind == endpoint.IndexName:
+		value = pick(r, fuzzNames)
+	case p.Kind == endpoint.AnswerFormat:
+		value = "json"
+	}
+	return ask.Param{Name: p.Name, Value: value, HasValue: value != "" || r.IntN(2) == 0}
+}
+
+// randomRequest is a request along a row of the catalogue: many are half right.
 func randomRequest(r *rand.Rand, rows []endpoint.Route) *ask.Request {
 	row := rows[r.IntN(len(rows))]
+	for row.NotBuilt && r.IntN(1000) > 0 {
+		row = rows[r.IntN(len(rows))]
+	}
 	q := &ask.Request{Method: pick(r, strings.Split(row.Methods, ",")), Now: recordedAt}
 	var raw []string
 	for s := range strings.SplitSeq(strings.TrimPrefix(pick(r, row.Paths), "/"), "/") {
@@ -71,20 +112,21 @@ func randomRequest(r *rand.Rand, rows []endpoint.Route) *ask.Request {
 		q.Path = append(q.Path, s)
 		raw = append(raw, url.PathEscape(s))
 	}
-	for range r.IntN(4) {
-		name := pick(r, []string{"unknown", "q", "pretty"})
-		if len(row.Params) > 0 && r.IntN(8) > 0 {
-			name = row.Params[r.IntN(len(row.Params))].Name
-		}
-		value := pick(r, fuzzValues)
-		q.Params = append(q.Params, ask.Param{Name: name, Value: value, HasValue: value != "" || r.IntN(2) == 0})
+	for range max(0, r.IntN(5)-2) {
+		q.Params = append(q.Params, randomParam(r, &row))
 	}
 	q.RawTarget = "/" + strings.Join(raw, "/")
-	if row.Body != endpoint.NoBody || r.IntN(10) == 0 {
+	switch fitting := fittingBodies[row.Body]; {
+	case len(fitting) > 0 && r.IntN(5) > 0:
+		q.Body = []byte(pick(r, fitting))
+	case row.Body != endpoint.NoBody || r.IntN(10) == 0:
 		q.Body = []byte(pick(r, fuzzBodies))
 	}
 	if len(q.Body) > 0 || row.Body == endpoint.NDJSONBulk {
-		q.Header.ContentType = pick(r, []string{"application/json", "application/json", "application/x-ndjson", "text/plain"})
+		q.Header.ContentType = "application/json"
+		if r.IntN(20) == 0 {
+			q.Header.ContentType = pick(r, []string{"application/x-ndjson", "text/plain"})
+		}
 	}
 	return q
 }
