@@ -85,9 +85,10 @@ var aggTable = indexAggs([]agg{
 	{name: "multi_terms", engines: Both, nests: true, keys: join(counted, buckets, of(scalar, "collect_mode", "format"),
 		shape{"terms": {kind: objects, keys: join(valuesOf, chosen)}})},
 	{name: "rare_terms", engines: Both, nests: true, keys: join(valuesOf, chosen, of(scalar, "precision"), of(long, "max_doc_count"))},
-	// The background set is the whole index, whatever the query says.
-	{name: "significant_terms", engines: Both, nests: true, verdict: verdict{dls: whyStats}, keys: significant},
-	{name: "significant_text", engines: Both, nests: true, verdict: verdict{dls: whyStats}, keys: join(significant,
+	// The background set is the whole index, whatever the query says: hidden documents,
+	// and the objects of hidden nested fields, which count as documents there.
+	{name: "significant_terms", engines: Both, nests: true, verdict: verdict{dls: whyStats, fls: whyObjects}, keys: significant},
+	{name: "significant_text", engines: Both, nests: true, verdict: verdict{dls: whyStats, fls: whyObjects}, keys: join(significant,
 		of(rankNames, "source_fields"), of(scalar, "filter_duplicate_text"))},
 	{name: "histogram", engines: Both, nests: true, keys: histogram},
 	{name: "date_histogram", engines: Both, nests: true, keys: join(histogram, of(scalar, "calendar_interval", "fixed_interval"))},

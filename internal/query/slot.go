@@ -102,6 +102,7 @@ const (
 	whyLookup  = "it reads another document, which is not built yet"
 	whyHidden  = "its content cannot be read before it runs"
 	whyStats   = "it shows statistics that count hidden documents"
+	whyObjects = "it shows statistics that count hidden nested objects"
 	whyTerms   = "it chooses from terms of hidden documents"
 	whyJoin    = "it joins documents that the rule may hide; joins under a rule are not built yet"
 	whyJoinFLS = "the join field may be hidden; joins under a rule are not built yet"
