@@ -43,6 +43,31 @@ func TestCleanError(t *testing.T) {
 	f(`{"node":"n","reason":"classified","status":400}`, `{"node":"n","reason":"classified","status":400}`)
 }
 
+// TestCleanErrorEverywhere holds that the place of a text in an error does not matter,
+// nor how short it is or where it would be cut.
+func TestCleanErrorEverywhere(t *testing.T) {
+	short := query.Filter(`{"bool":{"filter":[{"term":{"clearance":"eu"}},{"term":{"note":"curly{brace"}},{"range":{"age":{"lt":7}}}]}}`)
+	f := func(body, want string) {
+		t.Helper()
+		got, err := cleanErrorUnder(Answer{Status: 400, Body: []byte(body)}, short)
+		if err != nil || string(got.Body) != want {
+			t.Errorf("%s\nbecame %s, %v\nwant   %s", body, got.Body, err, want)
+		}
+	}
+	f(`{"error":"failed on \"eu\"","status":400}`, `{"error":"the query failed","status":400}`)
+	f(`{"error":"alias [x] missing","status":404}`, `{"error":"alias [x] missing","status":404}`)
+	f(`{"error":{"type":"x","details":["a","[eu]"],"deep":{"er":"clearance"}}}`, `{"error":{"type":"x","details":["a","the query failed"],"deep":{"er":"the query failed"}}}`)
+	f(`{"error":{"reason":"For input string: \"7\""}}`, `{"error":{"reason":"the query failed"}}`)
+	f(`{"error":{"reason":"field [clearance] is no number"}}`, `{"error":{"reason":"the query failed"}}`)
+	f(`{"error":{"reason":"cannot parse [curly{brace]"}}`, `{"error":{"reason":"the query failed"}}`)
+	f(`{"error":{"reason":"a museum of 17 eunuchs"}}`, `{"error":{"reason":"a museum of 17 eunuchs"}}`)
+	f(`{"error":{"reason":"[bool] needs a query","type":"eu","index":"eu"}}`, `{"error":{"reason":"[bool] needs a query","type":"eu","index":"eu"}}`)
+	f(`[{"error":{"reason":"[eu]"}}]`, `[{"error":{"reason":"the query failed"}}]`)
+	f(`{"responses":[{"error":{"reason":"[eu]"},"status":400}]}`, `{"responses":[{"error":{"reason":"the query failed"},"status":400}]}`)
+	// Documents may hold whatever they hold.
+	f(`{"_shards":{"failed":0},"hits":{"error":"[eu]"},"aggregations":{"error":{"reason":"[eu]"}}}`, `{"_shards":{"failed":0},"hits":{"error":"[eu]"},"aggregations":{"error":{"reason":"[eu]"}}}`)
+}
+
 // TestCleanErrorFreely holds that without a rule only the insides go.
 func TestCleanErrorFreely(t *testing.T) {
 	got, err := cleanError(Answer{Status: 404, Body: []byte(`{"error":{"type":"a","reason":"classified","node":"n"},"status":404}`)})
@@ -85,6 +110,7 @@ func TestCleanFailures(t *testing.T) {
 		}
 	}
 	f(`{"_shards":{"total":1,"failed":0},"hits":{}}`, `{"_shards":{"total":1,"failed":0},"hits":{}}`)
+	f(`{"_shards":{"failed":0},"hits":{"hits":[{"_source":{"failures":[{"reason":"classified"}]}}]}}`, `{"_shards":{"failed":0},"hits":{"hits":[{"_source":{"failures":[{"reason":"classified"}]}}]}}`)
 	f(`{"_shards":{"failed":1,"failures":[{"shard":0,"index":"hr","node":"n","reason":{"type":"x","reason":"classified","caused_by":{"reason":"a {"}}}]},"hits":{"hits":[{"_source":{"reason":"classified","node":1}}]}}`,
 		`{"_shards":{"failed":1,"failures":[{"shard":0,"index":"hr","reason":{"type":"x","reason":"the query failed","caused_by":{"reason":"a"}}}]},"hits":{"hits":[{"_source":{"reason":"classified","node":1}}]}}`)
 }
@@ -92,13 +118,15 @@ func TestCleanFailures(t *testing.T) {
 // TestFilterTexts holds which texts of a rule are looked for.
 func TestFilterTexts(t *testing.T) {
 	got := strings.Join(filterTexts(hiding), ",")
-	for _, want := range []string{"classified", "4711"} {
+	for _, want := range []string{"classified", "4711", "dept", "age"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("texts %s; want %s among them", got, want)
 		}
 	}
-	if strings.Contains(got, "hr") {
-		t.Errorf("texts %s; want no name of an index", got)
+	for _, word := range []string{"hr", "term", "bool", "range"} {
+		if strings.Contains(got, word) {
+			t.Errorf("texts %s; want no name of an index, no word of queries", got)
+		}
 	}
 	for _, f := range []query.Filter{query.Free, query.None} {
 		if list := filterTexts(f); len(list) != 0 {

@@ -111,8 +111,18 @@ func TestFieldCapsFilter(t *testing.T) {
 		}
 	}
 	f(`"_id":{"_id":{}},"name":{"text":{}},"msg":{"text":{}},"person":{"object":{}},"person.nick":{"keyword":{}}`, map[string]*fls.View{"hr": hr})
+	f(`"_id":{"_id":{}},"name":{"text":{}}`, map[string]*fls.View{"hr": narrow})
 	f(`"_id":{"_id":{}},"name":{"text":{}},"msg":{"text":{}},"person":{"object":{}},"person.nick":{"keyword":{}}`, map[string]*fls.View{"hr": hr, "logs": logs})
 	f(`"_id":{"_id":{}},"name":{"text":{}},"msg":{"text":{}}`, map[string]*fls.View{"hr": narrow, "logs": logs})
+
+	// A field that no mapping has yet is judged by the rules of all.
+	unseen := fieldCapsTreatment{map[string]*fls.View{"hr": narrow}}
+	if unseen.shows("later") || !unseen.shows("name") || unseen.shows("ssn") {
+		t.Error("a field that is not seen yet is shown although only listed ones may be")
+	}
+	if f := (fieldCapsTreatment{map[string]*fls.View{"hr": hr, "logs": logs}}); !f.shows("later") || f.shows("ssn") {
+		t.Error("a field that is not seen yet is hidden although nothing excludes it")
+	}
 
 	got, err := fieldCapsTreatment{map[string]*fls.View{"hr": hr}}.Treat(Answer{Status: 404, Body: []byte(`{"error":{"type":"x","reason":"y","stack_trace":"z"},"status":404}`)})
 	if err != nil || string(got.Body) != `{"error":{"type":"x","reason":"y"},"status":404}` {
