@@ -42,6 +42,7 @@ type conn struct {
 
 	tls    *tls.Conn // nil on plain connections
 	peer   netip.Addr
+	watch  watched
 	late   atomic.Bool // the client may still be sending what nobody will read
 	closed atomic.Bool
 }
@@ -56,7 +57,7 @@ type connLimits struct {
 }
 
 func newConn(c net.Conn, lim connLimits) *conn {
-	k := &conn{paced: paced{Conn: c}, lim: lim}
+	k := &conn{paced: paced{Conn: c}, lim: lim, watch: watchable(c)}
 	k.tls, _ = c.(*tls.Conn)
 	k.src = bufio.NewReaderSize(&k.paced, readBuffer)
 	if a, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {

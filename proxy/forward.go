@@ -146,8 +146,9 @@ func (t *turn) streamBody(c *call) error {
 
 // do makes a call to the cluster, given up when the client leaves.
 func (t *turn) do(c *call) (*answer, error) {
-	if t.unwatch == nil {
-		t.unwatch = t.srv.watch.add(t.conn.Conn, func() { t.cancel(errClientGone) })
+	if !t.watched {
+		t.watched = true
+		t.srv.watch.add(&t.conn.watch, func() { t.cancel(errClientGone) })
 	}
 	if !fairCall(c) {
 		return nil, internalFault(fmt.Errorf("BUG: the call %q %q would not be one request", c.method, c.target))

@@ -10,8 +10,13 @@ func (w *wire) quiet() bool { return true }
 
 // watcher notices nothing where poll(2) does not tell of a far end that left: the
 // cluster works on until its answer can't be sent.
-type watcher struct{}
+type (
+	watcher struct{}
+	watched struct{}
+)
 
-func (*watcher) add(net.Conn, func()) (stop func()) { return func() {} }
+func watchable(net.Conn) watched { return watched{} }
 
-func (*watcher) stop() {}
+func (*watcher) add(*watched, func()) {}
+func (*watcher) remove(*watched)      {}
+func (*watcher) stop()                {}

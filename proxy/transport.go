@@ -67,8 +67,9 @@ func NewTransport(c config.Upstream, t config.Timeouts) (*Transport, error) {
 // Do sends c to one of the nodes.
 func (t *Transport) Do(ctx context.Context, c *call) (*answer, error) {
 	var err error
+	again := c.repeatable && c.body == nil
 	for try := range 2 {
-		w, cerr := t.connect(ctx, try > 0)
+		w, cerr := t.connect(ctx, pick{fresh: try > 0, sure: !again})
 		if cerr != nil {
 			return nil, cerr
 		}
@@ -80,17 +81,23 @@ func (t *Transport) Do(ctx context.Context, c *call) (*answer, error) {
 		}
 		var we *wireError
 		cut := errors.As(err, &we) && we.kind == faultCut
-		if started || !cut || !c.repeatable || c.body != nil {
+		if started || !cut || !again {
 			return nil, err
 		}
 	}
 	return nil, err
 }
 
+// pick says what connection a call wants.
+type pick struct {
+	fresh bool // a new one
+	sure  bool // one that the node has not closed: the call can't be repeated
+}
+
 // connect returns a connection to a node: those thought to be alive are tried first,
 // each once. Only here is another node tried without being asked to, since nothing has
 // been sent yet.
-func (t *Transport) connect(ctx context.Context, fresh bool) (w *wire, err error) {
+func (t *Transport) connect(ctx context.Context, p pick) (w *wire, err error) {
 	start, n := int(t.next.Add(1)), len(t.hosts)
 	var tried uint64
 	for i := range 2 * n {
@@ -100,7 +107,7 @@ func (t *Transport) connect(ctx context.Context, fresh bool) (w *wire, err error
 			continue
 		}
 		tried |= 1 << at
-		if w, err = h.get(ctx, fresh); err == nil {
+		if w, err = h.get(ctx, p); err == nil {
 			return w, nil
 		}
 		if ctx.Err() != nil {
@@ -164,13 +171,13 @@ func newHost(u *url.URL, maxConns int, t config.Timeouts) (*host, error) {
 func (h *host) isDead(now time.Time) bool { return now.UnixNano() < h.deadTo.Load() }
 
 // get returns a pooled connection that is still alive, or a new one.
-func (h *host) get(ctx context.Context, fresh bool) (*wire, error) {
-	for !fresh {
+func (h *host) get(ctx context.Context, p pick) (*wire, error) {
+	for !p.fresh {
 		w := h.take()
 		if w == nil {
 			break
 		}
-		if time.Since(w.idle) < maxIdleTime && w.quiet() {
+		if time.Since(w.idle) < maxIdleTime && (!p.sure || w.quiet()) {
 			return w, nil
 		}
 		w.kill()

@@ -29,7 +29,7 @@ type turn struct {
 
 	ctx     context.Context //nolint:containedctx // it lives as long as the turn
 	cancel  context.CancelCauseFunc
-	unwatch func()
+	watched bool // the client's leaving cancels ctx
 
 	intake gate.Intake
 	taken  bool // the body was read, or is being read by a forwarded call
@@ -239,8 +239,8 @@ func (t *turn) finish(status int) {
 		return
 	}
 	t.ended = true
-	if t.unwatch != nil {
-		t.unwatch()
+	if t.watched {
+		t.srv.watch.remove(&t.conn.watch)
 	}
 	if t.cancel != nil {
 		t.cancel(nil)

@@ -22,24 +22,29 @@ type watcher struct {
 	stopped bool
 }
 
+// watched is one client's socket; it belongs to its connection.
 type watched struct {
-	fd   int32
+	fd   int32 // 0: none
 	gone func()
 }
 
-// add calls gone, once or more, after the client of c has left, until stop is called.
-// stop must be called before c is closed.
-func (w *watcher) add(c net.Conn, gone func()) (stop func()) {
-	raw, ok := rawConn(c)
-	if !ok {
-		return func() {}
+// watchable returns what a watcher needs of c.
+func watchable(c net.Conn) (one watched) {
+	if raw, ok := rawConn(c); ok {
+		_ = raw.Control(func(fd uintptr) { one.fd = int32(fd) }) //nolint:gosec // G115: descriptors are small; one that fails is not watched
 	}
-	one := &watched{gone: gone}
-	if raw.Control(func(fd uintptr) { one.fd = int32(fd) }) != nil { //nolint:gosec // G115: descriptors are small
-		return func() {}
+	return one
+}
+
+// add calls gone, once or more, after the client has left, until remove is called,
+// which must be before its connection is closed.
+func (w *watcher) add(one *watched, gone func()) {
+	if one.fd == 0 {
+		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	one.gone = gone
 	if w.clients == nil {
 		w.clients = make(map[*watched]struct{})
 	}
@@ -48,18 +53,20 @@ func (w *watcher) add(c net.Conn, gone func()) (stop func()) {
 		w.running = true
 		go w.run()
 	}
-	return func() {
-		w.mu.Lock()
-		delete(w.clients, one)
-		w.mu.Unlock()
-	}
+}
+
+func (w *watcher) remove(one *watched) {
+	w.mu.Lock()
+	delete(w.clients, one)
+	one.gone = nil
+	w.mu.Unlock()
 }
 
 // run looks until there is nobody left to look at.
 func (w *watcher) run() {
 	var (
 		polls []unix.PollFd
-		whose []*watched
+		whose []func()
 	)
 	for idle := 0; ; {
 		time.Sleep(watchEvery)
@@ -77,7 +84,7 @@ func (w *watcher) run() {
 		polls, whose = polls[:0], whose[:0]
 		for c := range w.clients {
 			polls = append(polls, unix.PollFd{Fd: c.fd, Events: unix.POLLRDHUP})
-			whose = append(whose, c)
+			whose = append(whose, c.gone)
 		}
 		// The lock is held so that no descriptor is closed and reused meanwhile; the
 		// call does not wait.
@@ -88,7 +95,7 @@ func (w *watcher) run() {
 		}
 		for i, p := range polls {
 			if p.Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0 {
-				whose[i].gone()
+				whose[i]()
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -31,14 +33,29 @@ type wire struct {
 	body bodyReader
 	buf  []byte
 	dead atomic.Bool
+	raw  syscall.RawConn // to look whether it is quiet; nil if it can't be told
 }
 
 func newWire(c net.Conn, h *host, timeout time.Duration) *wire {
 	w := &wire{paced: paced{Conn: c}, host: h}
 	w.writeTimeout = timeout
+	w.raw, _ = rawConn(c)
 	w.src = bufio.NewReaderSize(&w.paced, 16<<10)
 	w.dst = bufio.NewWriterSize(&w.paced, 16<<10)
 	return w
+}
+
+// rawConn returns the socket below a connection.
+func rawConn(c net.Conn) (syscall.RawConn, bool) {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	sc, ok := c.(syscall.Conn)
+	if !ok {
+		return nil, false
+	}
+	raw, err := sc.SyscallConn()
+	return raw, err == nil
 }
 
 // kill ends the connection, and whatever reads or writes on it.
