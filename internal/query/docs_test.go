@@ -78,7 +78,7 @@ var values = `
 | ` + "`search_pipeline` other than `_none`" + ` | everybody who is not unrestricted |
 | ` + "`min_doc_count` below 1 in aggregations that read the term dictionary" + ` | under a document rule |
 | ` + "`max_expansions` below 50; `rewrite` with `top_terms_N`" + ` | under a document rule |
-| a text of ` + "`query_string` or `q=`" + ` that names fields | under a field rule, until it is built |
+| a text of ` + "`query_string` or `q=`" + ` that clusters of different versions read differently, or with a pattern of several fields beside ` + "`minimum_should_match` or `type`" + ` | under a field rule |
 | a field that some indices of the request show and others hide, wherever it can't be bound to its index | under a field rule |
 | a number that does not fit its key: ` + "`size`, `from`, `slop` and the like take integers, `boost`, `min_score` finite numbers (400)" + ` | everybody who is not unrestricted |
 | more than ` + strconv.Itoa(maxTerms) + ` terms in one clause, ` + strconv.Itoa(maxParts) + ` clauses and aggregations, ` + strconv.Itoa(maxNesting) + ` of them nested | everybody who is not unrestricted |

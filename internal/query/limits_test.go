@@ -95,21 +95,3 @@ func TestAppendQuery(t *testing.T) {
 		t.Errorf("AppendQuery = %s, %v; want %s", out, err, want)
 	}
 }
-
-// TestText: with a parser for query_string texts they are answered under a field
-// rule; its refusals are refusals of the search.
-func TestText(t *testing.T) {
-	r := Rules{Filter: Free, Fields: hr, Text: func(text string, f Fields) (string, error) {
-		if strings.Contains(text, "[") {
-			return "", fmt.Errorf("unclosed range")
-		}
-		return strings.ReplaceAll(text, "ssn:", f.StandIn()+":"), nil
-	}}
-	out, err := rewrite(Search, `{"query":{"query_string":{"query":"ssn:1","fields":["bio"]}}}`, nil, &r)
-	if want := `{"query":{"query_string":{"fields":["bio"],"query":"no.such.field:1"}}}`; err != nil || out != want {
-		t.Errorf("got %s, %v; want %s", out, err, want)
-	}
-	if _, err = rewrite(Search, `{"query":{"query_string":{"query":"ssn:["}}}`, nil, &r); err == nil || !strings.Contains(err.Error(), "unclosed range") {
-		t.Errorf("got %v; want the parser's error", err)
-	}
-}

@@ -61,7 +61,7 @@ func TestNumbers(t *testing.T) {
 	f(`"-1.5"`, decimal, scalar)
 	f("1e400")
 	f("-1e400")
-	f("1"+strings.Repeat("0", 400))
+	f("1" + strings.Repeat("0", 400))
 	f(`"1e3"`, scalar)
 	f(`"1e400"`, scalar)
 	f(`"NaN"`, scalar)

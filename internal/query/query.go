@@ -51,15 +51,7 @@ type Rules struct {
 	// Replaced, if it is set, takes the names that were replaced by stand-ins: what the
 	// cluster says of stand-ins has to be told with the client's own names.
 	Replaced *Names
-
-	// Text rewrites the fields named inside a query_string text. While it is nil a
-	// text that could name a field is refused under a field rule.
-	Text TextFields
 }
-
-// TextFields returns text, in the syntax of query_string, with each field that it
-// names replaced by what f shows of it.
-type TextFields func(text string, f Fields) (string, error)
 
 // Fields answers what a field rule shows. Metadata fields are not asked for.
 type Fields interface {

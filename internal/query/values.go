@@ -1,10 +1,6 @@
 package query
 
-import (
-	"strings"
-
-	"guard/internal/esjson"
-)
+import "guard/internal/esjson"
 
 // value prints a value that means nothing but itself, or a text with a syntax.
 func (k *walker) value(v esjson.Value, key string, as kind) error {
@@ -90,22 +86,6 @@ func (k *walker) inert(v esjson.Value) error {
 		return nil
 	}
 	return k.scalar(v, "", scalar)
-}
-
-// lucene prints a text of query_string. Without a colon such a text names no field.
-func (k *walker) lucene(v esjson.Value, key string) error {
-	if !k.fieldRule() || !v.Is(esjson.String) || !strings.Contains(v.String(), ":") {
-		return k.scalar(v, key, luceneText)
-	}
-	if k.rules.Text == nil {
-		return refuse(v, key, "a text that names fields is not built yet%s", underFieldRule)
-	}
-	text, err := k.rules.Text(v.String(), k.rules.Fields)
-	if err != nil {
-		return refuse(v, key, "%v", err)
-	}
-	k.w.Text(text)
-	return nil
 }
 
 // scriptKeys are those of a script object.

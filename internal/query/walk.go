@@ -27,6 +27,8 @@ type walker struct {
 
 	// asked is the client's query of the body, before the filter stands beside it.
 	asked esjson.Value
+	// around is what stands beside the text of the query_string that is printed.
+	around textAround
 	// inner tells that hits here are those of a clause, not of the body.
 	inner bool
 }

@@ -174,8 +174,11 @@ func (k *walker) multi(v esjson.Value, c *clause) error {
 	if none && c.name == "more_like_this" {
 		return refuse(v, c.name, "it names no fields%s", underFieldRule) // an index setting would choose
 	}
+	var err error
+	if k.around, err = readAround(v, list, none); err != nil {
+		return err
+	}
 	k.w.BeginObject()
-	k.w.Key("fields")
 	if err := k.multiFields(v, list, none); err != nil {
 		return err
 	}
@@ -212,7 +215,14 @@ func hasAll(list esjson.Value) bool {
 	return false
 }
 
+// multiFields prints which fields are searched. A default field is more than a list of
+// one: comparisons and a lone * mean that field.
 func (k *walker) multiFields(v, list esjson.Value, none bool) error {
+	if _, ok := v.Lookup("default_field"); ok && list.Is(esjson.String) && !isPattern(list.String()) {
+		k.w.Key("default_field")
+		return k.oneField(list, "default_field", Match)
+	}
+	k.w.Key("fields")
 	if !none {
 		return k.fieldList(list, "fields")
 	}
