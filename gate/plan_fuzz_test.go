@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"guard/config"
 	"guard/endpoint"
 	"guard/indexresolver"
 	"guard/internal/ask"
@@ -17,7 +18,7 @@ import (
 // fuzzRole grants a part of the names, two of them under rules.
 const fuzzRole = `  cluster_permissions: ["*"]
   index_permissions:
-    - {index_patterns: ["logs-a*", "x*"], allowed_actions: ["*"]}
+    - {index_patterns: ["logs-a*", "x*", staff], allowed_actions: ["*"]}
     - {index_patterns: [hr], dls: '{"term":{"dept":"hidden-value"}}', allowed_actions: ["*"]}
     - {index_patterns: [fielded], fls: ["~ssn"], allowed_actions: ["*"]}
 `
@@ -139,11 +140,12 @@ func FuzzPlan(f *testing.F) {
 	for seed := range uint64(40) {
 		f.Add(seed)
 	}
-	var s *Snapshot
+	var worlds []*Snapshot
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		if s == nil {
-			s = worldWith(t, fuzzRole, fuzzWorld())
+		if worlds == nil {
+			worlds = []*Snapshot{worldWith(t, fuzzRole, fuzzWorld()), worldBy(t, config.EvaluationV4, fuzzRole, fuzzWorld())}
 		}
+		s := worlds[seed%2]
 		who := s.Principal(ask.Identity{Name: "u"})
 		rows := s.router.Routes()
 		r := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // G404: the fuzzer's own bytes

@@ -19,13 +19,19 @@ import (
 // role is the indented body of that role.
 func worldWith(t testing.TB, role string, indices []indexresolver.Index, streams ...indexresolver.DataStream) *Snapshot {
 	t.Helper()
+	return worldBy(t, config.EvaluationLegacy, role, indices, streams...)
+}
+
+// worldBy is worldWith by the rules of one evaluator.
+func worldBy(t testing.TB, by config.Evaluation, role string, indices []indexresolver.Index, streams ...indexresolver.DataStream) *Snapshot {
+	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"action_groups.yml", "config.yml", "tenants.yml", "internal_users.yml"} {
 		text, err := os.ReadFile(filepath.Join("testdata/security", name)) //nolint:gosec // G304: a constant list
 		if err != nil {
 			t.Fatal(err)
 		}
-		writeFile(t, filepath.Join(dir, name), string(text))
+		writeFile(t, filepath.Join(dir, name), strings.Replace(string(text), "  dynamic:\n", "  dynamic:\n    privileges_evaluation_type: "+string(by)+"\n", 1))
 	}
 	writeFile(t, filepath.Join(dir, "roles.yml"), "_meta: {type: roles, config_version: 2}\nu:\n"+role)
 	writeFile(t, filepath.Join(dir, "roles_mapping.yml"), "_meta: {type: rolesmapping, config_version: 2}\nu: {users: [u]}\n")
