@@ -1,6 +1,10 @@
 package fls
 
-import "bytes"
+import (
+	"bytes"
+
+	"guard/internal/esjson"
+)
 
 // hitList passes over an array of hits.
 func (f *filter) hitList(i int) (end int, keep bool, err error) {
@@ -142,8 +146,15 @@ func (f *filter) hitNames(i int) (end int, keep bool, err error) {
 		return f.keep(i)
 	}
 	f.verdicts = &f.hit.projection.named
-	end, _, err = f.members(i, &f.verdicts.root)
-	return end, true, err
+	end, kept, err := f.members(i, &f.verdicts.root)
+	return end, kept > 0 || f.empty(i), err
+}
+
+// empty reports whether the object or array at i holds nothing: what the filter has
+// emptied goes as a whole, since an empty one tells that something was there.
+func (f *filter) empty(i int) bool {
+	c := f.at(esjson.SkipSpace(f.src, i+1))
+	return c == '}' || c == ']'
 }
 
 // hitIgnored passes over the names of fields whose values were malformed.
@@ -158,6 +169,6 @@ func (f *filter) hitIgnored(i int) (end int, keep bool, err error) {
 	if f.at(i) == '"' {
 		return shown(i)
 	}
-	end, _, err = f.array(i, shown)
-	return end, true, err
+	end, kept, err := f.array(i, shown)
+	return end, kept > 0 || f.empty(i), err
 }

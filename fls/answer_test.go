@@ -83,7 +83,7 @@ func TestAppendSearch(t *testing.T) {
 	hits(`{"_index":"hr","_source":{"ssn":1,"dependents":[{"ssn":2,"n":3}]},"inner_hits":{"dependents":{"hits":{"total":{"value":1},"max_score":1,"hits":[`+
 		`{"_index":"hr","_id":"1","_nested":{"field":"dependents","offset":0},"_score":1,"_source":{"ssn":4,"n":5},"fields":{"dependents.ssn":[6],"ssn":[7]}}]}}},"sort":[1]}`,
 		`{"_index":"hr","_source":{"dependents":[{"n":3}]},"inner_hits":{"dependents":{"hits":{"total":{"value":1},"max_score":1,"hits":[`+
-			`{"_index":"hr","_id":"1","_nested":{"field":"dependents","offset":0},"_score":1,"_source":{"n":5},"fields":{}}]}}},"sort":[1]}`)
+			`{"_index":"hr","_id":"1","_nested":{"field":"dependents","offset":0},"_score":1,"_source":{"n":5}}]}}},"sort":[1]}`)
 	hits(`{"_index":"hr","inner_hits":{"c":{"hits":{"hits":[{"_index":"pub","_source":{"ssn":1}},{"_index":"hr","_source":{"ssn":2}}]}}},"_source":{"ssn":3,"k":4}}`,
 		`{"_index":"hr","inner_hits":{"c":{"hits":{"hits":[{"_index":"pub","_source":{"ssn":1}},{"_index":"hr","_source":{}}]}}},"_source":{"k":4}}`)
 	hits(`{"_index":"pub","_nested":{"field":"dependents","offset":0},"inner_hits":{"deep":{"hits":{"hits":[{"_index":"hr","_nested":{"field":"a","offset":1,"_nested":{"field":"b.c","offset":2}},"_source":{"ssn":1}}]}}},"_source":{"ssn":1}}`,
@@ -154,7 +154,7 @@ func TestAppendMultiSearch(t *testing.T) {
 func TestAppendGet(t *testing.T) {
 	f := func(src, want string) { t.Helper(); checkFilter(t, twoIndices(t), (*Answer).AppendGet, src, want) }
 	f(`{"_index":"hr","_id":"1","_version":1,"_seq_no":0,"_primary_term":1,"found":true,"_source":{"ssn":1,"n":2},"fields":{"ssn":[1]}}`,
-		`{"_index":"hr","_id":"1","_version":1,"_seq_no":0,"_primary_term":1,"found":true,"_source":{"n":2},"fields":{}}`)
+		`{"_index":"hr","_id":"1","_version":1,"_seq_no":0,"_primary_term":1,"found":true,"_source":{"n":2}}`)
 	f(`{"_index":"hr","_id":"1","found":false}`, `{"_index":"hr","_id":"1","found":false}`)
 	f(`{"error":{"reason":"x"},"status":404}`, `{"error":{"reason":"x"},"status":404}`)
 	checkFault(t, twoIndices(t), (*Answer).AppendGet, `{"_index":"hr","get":{}}`, `unknown key "get" in a hit`)

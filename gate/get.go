@@ -221,7 +221,7 @@ func (pl *plan) finishRead(d *docRead) (*docsRead, *ask.Rejection) {
 	case errors.Is(err, errUnequal):
 		return nil, &ask.Rejection{Status: 503, Type: "exception", Reason: ask.ReasonConflict, Public: "the document changes too fast to be read under a document rule; try again", Cause: err}
 	case errors.As(err, &failed):
-		return nil, failed.rejection(writtenText(pl.whole().part.Exprs), query.None)
+		return nil, upstreamFault(failed) // the reason could print the filter of any item
 	default:
 		return nil, upstreamFault(err)
 	}

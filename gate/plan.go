@@ -93,7 +93,11 @@ func (pl *plan) refusal(j *judged) *ask.Rejection {
 	for i, e := range j.part.Exprs {
 		written[i] = string(e)
 	}
-	return forbidden(pl.who, j.Decision.MissingActions(), written)
+	actions := j.Decision.MissingActions()
+	if len(actions) == 0 && len(j.resolved.NoMatch) > 0 {
+		return noSuchIndex(writtenText(j.part.Exprs)) // a wildcard where one name is wanted
+	}
+	return forbidden(pl.who, actions, written)
 }
 
 // asRejection finds the Rejection in err. An error that holds none is guard's own

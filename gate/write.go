@@ -41,16 +41,20 @@ func ruledDocuments(j *judged) bool {
 	return slices.ContainsFunc(j.Groups, func(g authz.Group) bool { return g.Rules.None || len(g.Rules.DLS) > 0 })
 }
 
+// versionOfConflict is where the reason of a conflict goes on with the version of the
+// document that is there.
+const versionOfConflict = " (current "
+
 // conflictTreatment keeps of a conflict that an id is taken, and nothing of the hidden
 // document that may have it: its version counts its changes.
 type conflictTreatment struct{}
 
 // Treat cuts the reasons of conflicts.
 func (conflictTreatment) Treat(a Answer) (Answer, error) {
-	if !bytes.Contains(a.Body, []byte("version_conflict_engine_exception")) {
-		return a, nil
+	if !bytes.Contains(a.Body, []byte(versionOfConflict)) {
+		return a, nil // the type of the error may be left out of the answer
 	}
-	return cleanReasons(a, cleaner{cutAt: " (current "})
+	return cleanReasons(a, cleaner{cutAt: versionOfConflict})
 }
 
 // writeName is where a document is written: an alias keeps its name, because the
