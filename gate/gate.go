@@ -4,6 +4,9 @@
 package gate
 
 import (
+	"bytes"
+	"encoding/json"
+
 	"guard/endpoint"
 	"guard/internal/ask"
 )
@@ -49,7 +52,23 @@ func (s *Snapshot) Plan(who *ask.Principal, r *ask.Request, known Known) Outcome
 	pl := plan{s: s, who: who, r: r, known: known, m: m}
 	out := pl.run()
 	out.Route = m.Route.ID
+	if out.Kind == Local {
+		out.Local.Body = indented(r, out.Local.Body)
+	}
 	return out
+}
+
+// indented prints a body of guard's own for people who asked for that.
+func indented(r *ask.Request, body []byte) []byte {
+	if v, ok := r.Param("pretty"); !ok || v == "false" || len(body) == 0 {
+		return body
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, body, "", "  "); err != nil {
+		return body // a bare document is what it is
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
 }
 
 // run reads the request, decides each of its parts and builds what is forwarded.

@@ -125,7 +125,11 @@ func show(t *testing.T, out Outcome, body []string) []string {
 	case Reject:
 		return []string{fmt.Sprintf("= reject %d %s: %s", status(&out.Rejection), out.Rejection.Reason, out.Rejection.Public)}
 	case Local:
-		return []string{fmt.Sprintf("= local %d %s", out.Local.Status, out.Local.Body)}
+		lines := []string{fmt.Sprintf("= local %d", out.Local.Status)}
+		for line := range strings.Lines(string(out.Local.Body)) {
+			lines = append(lines, "= "+strings.TrimRight(line, "\n"))
+		}
+		return lines
 	case Need:
 		lines := []string{"= need"}
 		for _, c := range out.Needs {
