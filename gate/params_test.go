@@ -43,7 +43,7 @@ func TestParams(t *testing.T) {
 	// A query in the URL is filtered where it stands, and fields are checked.
 	f("/hr/_search?q=name:ada&default_operator=AND", "", `GET /hr/_search | {"query":{"bool":{"must":[{"query_string":{"query":"name:ada","default_operator":"AND"}}],"filter":[{"term":{"dept":"eng"}}]}}}`)
 	f("/hr/_count?q=ada", `{"query":{"match_all":{}}}`, `GET /hr/_count | {"query":{"bool":{"must":[{"query_string":{"query":"ada"}}],"filter":[{"term":{"dept":"eng"}}]}}}`)
-	f("/fielded/_search?sort=age:desc", "", `GET /fielded/_search | {"_source":{"includes":["age","name"]},"sort":[{"age":{"order":"desc"}}]}`)
+	f("/fielded/_search?sort=age:desc", "", `GET /fielded/_search | {"sort":[{"age":"desc"}],"_source":{"includes":["age","name"]}}`)
 
 	// A body in the URL is a body.
 	f("/hr/_search?source=%7B%22size%22%3A0%7D&source_content_type=application%2Fjson", "", `GET /hr/_search | {"size":0,"query":{"bool":{"must":[{"match_all":{}}],"filter":[{"term":{"dept":"eng"}}]}}}`)
@@ -54,7 +54,7 @@ func TestParams(t *testing.T) {
 	f("/_cat/indices/hr?h=index,docs.count", "", "refused column [docs.count]")
 	f("/_cat/indices/hr?h=*", "", "refused column [*]")
 	f("/_cat/indices/hr?s=store.size:desc", "", "refused column [store.size]")
-	f("/_cat/indices/hr?h=i,h&s=i:desc&v", "", "GET /_cat/indices/hr?h=i,h&s=i:desc&v")
+	f("/_cat/indices/hr?h=i,h&s=i:desc&v", "", "GET /_cat/indices/hr?h=i,h&s=i%3Adesc&v")
 	f("/_cat/indices/logs-a-1?h=docs.count", "", "GET /_cat/indices/logs-a-1?h=docs.count")
 	f("/hr/_field_caps?fields=*&include_empty_fields=false", "", "refused [include_empty_fields]")
 	f("/logs-a-1/_field_caps?fields=*&include_empty_fields=false", "", "GET /logs-a-1/_field_caps?fields=*&include_empty_fields=false")

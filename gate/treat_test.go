@@ -1,0 +1,95 @@
+package gate
+
+import (
+	"strings"
+	"testing"
+
+	"guard/fls"
+	"guard/internal/query"
+)
+
+// TestSearchTreatment holds how the answer of a search is treated by what binds it.
+func TestSearchTreatment(t *testing.T) {
+	ruled := &binding{bound: true, rules: query.Rules{Filter: hiding}, indices: map[string]bool{"hr": true}}
+	f := func(b *binding, form searchForm, status int, body, want string) {
+		t.Helper()
+		got, err := b.treatSearch(form).Treat(Answer{Status: status, Body: []byte(body)})
+		switch {
+		case want == "":
+			if err == nil {
+				t.Errorf("%s became %s; want an error", body, got.Body)
+			}
+		case err != nil || got.Status != status || string(got.Body) != want:
+			t.Errorf("%s\nbecame %d %s, %v\nwant   %s", body, got.Status, got.Body, err, want)
+		}
+	}
+	same := func(b *binding, form searchForm, body string) { t.Helper(); f(b, form, 200, body, body) }
+
+	same(ruled, asSearch, `{"took":1,"hits":{"total":{"value":1},"hits":[{"_index":"hr","_id":"1","_source":{"a":1}}]}}`)
+	f(ruled, asSearch, 200, `{"hits":{"hits":[{"_index":"secret","_id":"1","_source":{"a":1}}]}}`, "")
+	f(ruled, asSearch, 200, `{"hits":{"hits":[]},"profile":{"shards":[]}}`, "")
+	f(ruled, asSearch, 200, `{"hits":{"hits":[{"_index":"hr","_explanation":{"description":"classified"}}]}}`, "")
+	f(ruled, asSearch, 200, `{"hits":`, "")
+	f(ruled, asSearch, 400, `{"error":{"type":"x","reason":"[classified]","failed_shards":[{}]},"status":400}`, `{"error":{"type":"x","reason":"the query failed"},"status":400}`)
+	f(ruled, asSearch, 200, `{"_shards":{"total":2,"skipped":1,"failed":1,"failures":[{"node":"n","reason":{"reason":"classified"}}]},"hits":{"hits":[]}}`,
+		`{"_shards":{"total":2,"skipped":0,"failed":1,"failures":[{"reason":{"reason":"the query failed"}}]},"hits":{"hits":[]}}`)
+
+	same(ruled, asCount, `{"count":3,"_shards":{"total":1,"successful":1,"skipped":0,"failed":0}}`)
+	f(ruled, asCount, 200, `{"count":3,"_shards":{"failed":1,"failures":[{"reason":{"reason":"4711"}}]}}`, `{"count":3,"_shards":{"failed":1,"failures":[{"reason":{"reason":"the query failed"}}]}}`)
+	f(ruled, asCount, 503, `{"error":{"reason":"4711 {"},"status":503}`, `{"error":{"reason":"the query failed"},"status":503}`)
+
+	// What the client gave is not changed: others could hold it.
+	body := []byte(`{"count":3,"_shards":{"total":9,"skipped":7}}`)
+	before := string(body)
+	if _, err := ruled.treatSearch(asCount).Treat(Answer{Status: 200, Body: body}); err != nil || string(body) != before {
+		t.Errorf("the answer became %s in place, %v", body, err)
+	}
+	free := &binding{rules: query.Rules{Filter: query.Free}, indices: map[string]bool{"hr": true}}
+	if free.treatSearch(asSearch) != nil || free.treatSearch(asCount) != nil {
+		t.Error("the answer to a search that nothing binds is treated")
+	}
+}
+
+// TestHitsByIndex holds that each hit is filtered by the view of its own index.
+func TestHitsByIndex(t *testing.T) {
+	b := viewsOf(t, staffMapping, "~ssn")
+	b.views["logs"], b.indices["logs"] = fls.NewView(fls.Everything(), mappingFrom(t, `{"properties":{"ssn":{"type":"long"}}}`)), true
+	hits := func(list ...string) string { return `{"hits":{"hits":[` + strings.Join(list, ",") + `]}}` }
+	f := func(body, want string) {
+		t.Helper()
+		got, err := b.treatSearch(asSearch).Treat(Answer{Status: 200, Body: []byte(body)})
+		switch {
+		case want == "" && err == nil:
+			t.Errorf("%s became %s; want an error", body, got.Body)
+		case want != "" && (err != nil || string(got.Body) != want):
+			t.Errorf("%s\nbecame %s, %v\nwant   %s", body, got.Body, err, want)
+		}
+	}
+	f(hits(`{"_index":"hr","_source":{"ssn":1,"name":"a"}}`, `{"_index":"logs","_source":{"ssn":1}}`), hits(`{"_index":"hr","_source":{"name":"a"}}`, `{"_index":"logs","_source":{"ssn":1}}`))
+	f(hits(`{"_index":"hr","fields":{"ssn":[1],"folded":["x"],"age":[2]}}`), hits(`{"_index":"hr","fields":{"age":[2]}}`))
+	f(hits(`{"_index":"hr","highlight":{"ssn":["x"],"name":["y"]}}`), hits(`{"_index":"hr","highlight":{"name":["y"]}}`))
+	f(hits(`{"_index":"other","_source":{"name":1}}`), "")
+	f(hits(`{"_source":{"ssn":1}}`), "") // whose fields these are is not said
+	f(hits(`{"_source":{"ssn":1},"_index":"logs"}`), "")
+
+	// Where all indices share a view, a hit need not say its index.
+	one := viewsOf(t, staffMapping, "~ssn")
+	got, err := one.treatSearch(asSearch).Treat(Answer{Status: 200, Body: []byte(hits(`{"_source":{"ssn":1,"name":"a"}}`))})
+	if want := hits(`{"_source":{"name":"a"}}`); err != nil || string(got.Body) != want {
+		t.Errorf("a hit without index became %s, %v; want %s", got.Body, err, want)
+	}
+}
+
+// TestVisibleDenies holds that an index without a view shows nothing where others
+// have one (law 9).
+func TestVisibleDenies(t *testing.T) {
+	b := viewsOf(t, staffMapping, "~ssn")
+	b.indices["unseen"] = true
+	if b.visible([]byte("unseen")) != nil || b.visible([]byte("other")) != nil || b.visible([]byte("hr")) == nil {
+		t.Error("an index without a view is shown, or one with a view is not")
+	}
+	var zero binding
+	if zero.visible([]byte("hr")) != nil || zero.single() != nil {
+		t.Error("the zero binding shows something")
+	}
+}
