@@ -7,7 +7,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"guard/config"
 	"guard/endpoint"
@@ -298,6 +301,33 @@ func TestUnrestrictedPasses(t *testing.T) {
 		}
 		if in, err := snap.Intake(admin, q); in != IntakeStream || err != nil {
 			t.Fatalf("%s %s: intake %d, %v; want it streamed", q.Method, q.RawTarget, in, err)
+		}
+	}
+}
+
+// TestPlansTogether holds that one snapshot serves many requests at once, and that its
+// memo tables change no plan.
+func TestPlansTogether(t *testing.T) {
+	const workers, each = 4, 300
+	s := worldWith(t, fuzzRole, fuzzWorld())
+	plans := func(s *Snapshot, seed uint64) (list []string) {
+		r := rand.New(rand.NewPCG(seed, 11)) //nolint:gosec // G404: a test that repeats itself
+		for range each {
+			out := s.Plan(s.Principal(ask.Identity{Name: "u"}), randomRequest(r, s.router.Routes()), Known{Fresh: true})
+			list = append(list, fmt.Sprint(out.Kind, out.Rejection.Public, out.Forward.Target, string(out.Forward.Body), out.Needs))
+		}
+		return list
+	}
+	got := make([][]string, workers)
+	var all sync.WaitGroup
+	for i := range workers {
+		all.Go(func() { got[i] = plans(s, uint64(i)) }) //nolint:gosec // G115: a small number
+	}
+	all.Wait()
+	alone := worldWith(t, fuzzRole, fuzzWorld())
+	for i := range workers {
+		if diff := cmp.Diff(plans(alone, uint64(i)), got[i]); diff != "" { //nolint:gosec // G115: a small number
+			t.Errorf("worker %d (-alone +together):\n%s", i, diff)
 		}
 	}
 }

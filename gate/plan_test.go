@@ -125,8 +125,9 @@ func show(t *testing.T, out Outcome, body []string) []string {
 	case Reject:
 		return []string{fmt.Sprintf("= reject %d %s: %s", status(&out.Rejection), out.Rejection.Reason, out.Rejection.Public)}
 	case Local:
-		lines := []string{fmt.Sprintf("= local %d", out.Local.Status)}
-		for line := range strings.Lines(string(out.Local.Body)) {
+		first, rest, _ := strings.Cut(string(out.Local.Body), "\n")
+		lines := []string{fmt.Sprintf("= local %d %s", out.Local.Status, first)}
+		for line := range strings.Lines(rest) {
 			lines = append(lines, "= "+strings.TrimRight(line, "\n"))
 		}
 		return lines
