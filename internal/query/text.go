@@ -83,10 +83,12 @@ func (n textNames) Field(name string) (shown string, object bool, err error) {
 	return shown, false, err
 }
 
+// Expand knows that clusters search a pattern in a text in fields of all types, and only
+// that of all fields in those that they can search without failing.
 func (n textNames) Expand(pattern string, existing bool) ([]string, error) {
-	use := Match
-	if existing {
-		use = Rank
+	use := Rank
+	if pattern == "*" && !existing {
+		use = Match
 	}
 	return n.k.expand(n.v, pattern, use)
 }
