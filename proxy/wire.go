@@ -187,30 +187,43 @@ func (w *wire) writeBody(c *call, u *upload) (err error) {
 			u.source = err
 		}
 	}()
-	if c.body == nil {
+	body := c.body
+	if body == nil {
 		u.drained.Store(true)
-		if _, err := w.dst.Write(c.fixed); err != nil {
-			return err
-		}
-		return w.dst.Flush()
+		body = inWindows(c.fixed)
 	}
 	cw := chunkWriter{w.dst}
 	to := &sourceWriter{Writer: w.dst, wire: w}
 	defer w.renew()
-	if c.framing.chunked {
+	chunked := c.body != nil && c.framing.chunked
+	if chunked {
 		to.Writer = cw
 	}
-	if err := c.body(to); err != nil {
+	if err := body(to); err != nil {
 		if !to.failed && !u.stopped.Load() {
 			u.source = err
 		}
 		return err
 	}
 	u.drained.Store(true)
-	if c.framing.chunked {
+	if chunked {
 		return cw.Close()
 	}
 	return w.dst.Flush()
+}
+
+// inWindows writes b so that each window shows progress.
+func inWindows(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		for len(b) > 0 {
+			n, err := w.Write(b[:min(len(b), window)])
+			if err != nil {
+				return err
+			}
+			b = b[n:]
+		}
+		return nil
+	}
 }
 
 func (w *wire) appendHead(b []byte, c *call) []byte {

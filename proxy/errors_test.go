@@ -1,0 +1,118 @@
+package proxy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"guard/internal/ask"
+)
+
+// TestToRejection holds that every error has an answer, that it says whether something
+// may have been executed, and that nothing hidden is in it.
+func TestToRejection(t *testing.T) {
+	secret := errors.New("node-7.internal:9200 refused")
+	f := func(err error, status int, reason ask.Reason, part string) {
+		t.Helper()
+		for _, err := range []error{err, fmt.Errorf("outer: %w", err)} {
+			r := toRejection(err)
+			if r.Status != status || r.Reason != reason || !strings.Contains(r.Public, part) {
+				t.Errorf("%v: got %d %s %q; want %d %s %q", err, r.Status, r.Reason, r.Public, status, reason, part)
+			}
+			if body := string(rejectionAnswer(r).Body); strings.Contains(body, "node-7") {
+				t.Errorf("%v: the client sees %s", err, body)
+			}
+		}
+	}
+	f(&wireError{faultConnect, secret}, 503, ask.ReasonUpstream, "nothing was sent")
+	f(&wireError{faultBusy, secret}, 503, ask.ReasonUpstream, "nothing was sent")
+	f(&wireError{faultCut, secret}, 502, ask.ReasonUpstream, "is unknown")
+	f(&wireError{faultStall, secret}, 504, ask.ReasonUpstream, "is unknown")
+	f(&wireError{faultGarbage, secret}, 502, ask.ReasonUpstream, "is unknown")
+	f(&wireError{faultGone, secret}, 502, ask.ReasonUpstream, "is unknown")
+	f(&ask.Rejection{Status: 418, Public: "x", Reason: ask.ReasonConflict, Cause: secret}, 418, ask.ReasonConflict, "x")
+	f(errCutBody, 400, ask.ReasonBadRequest, "ended inside the body")
+	f(errBadChunk, 400, ask.ReasonBadRequest, "malformed chunk")
+	f(errBadFooter, 400, ask.ReasonBadRequest, "trailer")
+	f(os.ErrDeadlineExceeded, 408, ask.ReasonBadRequest, "did not come in time")
+	f(secret, 500, ask.ReasonInternal, "its log says why")
+	f(io.EOF, 500, ask.ReasonInternal, "its log says why")
+	f(&panicError{value: secret}, 500, ask.ReasonInternal, "its log says why")
+
+	f(bodyFault(errTooLarge, 7), 413, ask.ReasonTooLarge, "larger than 7 bytes")
+	f(bodyFault(errBomb, 7), 413, ask.ReasonTooLarge, "more than 250 times")
+	f(bodyFault(errBadGzip, 7), 400, ask.ReasonBadRequest, "not what Content-Encoding says")
+	f(bodyFault(errTrailing, 7), 400, ask.ReasonBadRequest, "not what Content-Encoding says")
+	f(bodyFault(&wireError{faultCut, secret}, 7), 502, ask.ReasonUpstream, "is unknown")
+	f(answerFault(errBadGzip), 502, ask.ReasonUpstream, "not understood")
+	f(answerFault(&wireError{faultStall, secret}), 504, ask.ReasonUpstream, "is unknown")
+	f(answerFault(&ask.Rejection{Status: 429}), 429, "", "")
+	f(untreatable(secret), 502, ask.ReasonUpstream, "withheld")
+	f(untreatable(&ask.Rejection{Status: 403, Public: "no"}), 403, "", "no")
+	f(lineFault(errors.New("line 3")), 400, ask.ReasonBadRequest, "line 3")
+	f(lineFault(&ask.Rejection{Status: 403, Public: "no"}), 403, "", "no")
+	if lineFault(nil) != nil || answerFault(nil) != nil {
+		t.Error("no error became one")
+	}
+}
+
+// TestRejectionShape holds that every refusal is JSON in the cluster's shape, whatever
+// is in its texts.
+func TestRejectionShape(t *testing.T) {
+	f := func(r ask.Rejection, status int) {
+		t.Helper()
+		a := rejectionAnswer(&r)
+		type cause struct{ Type, Reason, Index string }
+		var body struct {
+			Error struct {
+				cause
+				RootCause []cause `json:"root_cause"`
+				Type      string
+				Reason    string
+				Index     string
+			}
+			Status int
+		}
+		if err := json.Unmarshal(a.Body, &body); err != nil {
+			t.Fatalf("%s: %v", a.Body, err)
+		}
+		e := body.Error
+		if a.Status != status || body.Status != status || len(e.RootCause) != 1 || e.RootCause[0] != (cause{e.Type, e.Reason, e.Index}) || e.Type == "" || e.Reason == "" {
+			t.Errorf("%+v became %d %s", r, a.Status, a.Body)
+		}
+		if r.Public != "" && e.Reason != strings.ToValidUTF8(r.Public, "\ufffd") || e.Index != r.Index {
+			t.Errorf("%q became %q, index %q", r.Public, e.Reason, e.Index)
+		}
+	}
+	f(ask.Rejection{}, 403)
+	f(ask.Rejection{Status: 200}, 403) // a refusal is never a success
+	f(ask.Rejection{Status: 99}, 403)
+	f(ask.Rejection{Status: 1000}, 403)
+	f(ask.Rejection{Status: 404, Type: "index_not_found_exception", Index: `a"b`, Public: "no such index"}, 404)
+	f(ask.Rejection{Status: 400, Public: "quote \" newline \n nul \x00 backslash \\ </script> \u2028"}, 400)
+	f(ask.Rejection{Status: 503, Public: strings.Repeat("ä", 10000)}, 503)
+}
+
+func TestErrorTexts(t *testing.T) {
+	f := func(err error, want string) {
+		t.Helper()
+		if err.Error() != want {
+			t.Errorf("got %q; want %q", err, want)
+		}
+	}
+	f(&wireError{faultCut, errCutAnswer}, "cannot reach the cluster (cut): the connection ended inside the answer")
+	f(&panicError{value: 7}, "panic: 7")
+	if !errors.Is(&wireError{faultCut, errCutAnswer}, errCutAnswer) {
+		t.Error("a fault hides its cause")
+	}
+	if s := clip(strings.Repeat("a", 100)); s != strings.Repeat("a", 64)+"…" {
+		t.Errorf("clipped to %q", s)
+	}
+	if s := clipLog(strings.Repeat("a", 1000)); len(s) > 510 {
+		t.Errorf("clipped to %d bytes", len(s))
+	}
+}
