@@ -32,6 +32,9 @@ func (pl *plan) planNames() Outcome {
 	if rej != nil {
 		return reject(rej)
 	}
+	// The filter of an alias hides documents as a rule does, and is lost when its index is
+	// asked.
+	b.bound = b.bound || slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Filtered || len(t.Via) > 0 })
 	if _, ok := pl.param("filter_path"); ok && b.views != nil {
 		return reject(notBuilt("parameter [filter_path] under a field rule"))
 	}
@@ -216,7 +219,9 @@ func (t indicesTreatment) Treat(a Answer) (Answer, error) {
 		case a.Status == 404 && (key == "error" || key == "status"):
 			w.Key(key)
 			w.Value(v)
-		case t.b.indices[key]: // another index came into being after the decision
+		case !t.b.indices[key]: // it came into being after the decision
+		case t.b.views != nil && t.b.views[key] == nil: // nothing is known of its fields
+		default:
 			w.Key(key)
 			t.writeIndex(w, t.b.views[key], v)
 		}
