@@ -10,18 +10,26 @@ import (
 
 // textAround is what a query_string says beside its text.
 type textAround struct {
-	everywhere bool // it names no fields: a term is searched in all of them
-	one        bool // a term must stay one clause
-	escaped    bool // the cluster escapes the text, so that it has no syntax
+	field   string // its default field, if that is a pattern, an object or all fields
+	one     bool   // a term must stay one clause
+	escaped bool   // the cluster escapes the text, so that it has no syntax
 }
 
 // fieldwise are the types of query_string under which a pattern of fields matches
 // where one of its fields does.
 var fieldwise = map[string]bool{"best_fields": true, "most_fields": true, "phrase": true, "phrase_prefix": true}
 
-// readAround reads what the clause v says beside its text; list is its fields.
-func readAround(v, list esjson.Value, none bool) (textAround, error) {
-	a := textAround{everywhere: none || list.Is(esjson.String) && list.String() == "*"}
+// readAround reads what the clause v says beside its text; none tells that
+// it names no fields.
+func (k *walker) readAround(v esjson.Value, none bool) (textAround, error) {
+	var a textAround
+	if none {
+		a.field = "*"
+	} else if d, given := v.Lookup("default_field"); given && d.Is(esjson.String) {
+		if name := d.String(); isPattern(name) || k.rules.Fields.Field(name, Match) == Object {
+			a.field = name
+		}
+	}
 	if typ, given := v.Lookup("type"); given {
 		a.one = !fieldwise[typ.String()]
 	}
@@ -47,13 +55,13 @@ func (k *walker) lucene(v esjson.Value, key string) error {
 		return k.scalar(v, key, luceneText)
 	}
 	if k.around.escaped {
-		if strings.ContainsAny(v.String(), "<>") {
-			return refuse(v, key, "a comparison without a field is not built yet%s", underFieldRule)
+		if k.around.field != "" && strings.ContainsAny(v.String(), "<>") {
+			return refuse(v, key, "an escaped comparison is not built yet%s", underFieldRule)
 		}
 		return k.scalar(v, key, luceneText)
 	}
 	text, err := querystring.Rewrite(v.String(), textNames{k, v}, querystring.Options{
-		Everywhere: k.around.everywhere, One: k.around.one, Limit: maxGrown,
+		Default: k.around.field, One: k.around.one, Limit: maxGrown,
 	})
 	if err == nil {
 		k.w.Text(text)

@@ -175,7 +175,7 @@ func (k *walker) multi(v esjson.Value, c *clause) error {
 		return refuse(v, c.name, "it names no fields%s", underFieldRule) // an index setting would choose
 	}
 	var err error
-	if k.around, err = readAround(v, list, none); err != nil {
+	if k.around, err = k.readAround(v, none); err != nil {
 		return err
 	}
 	k.w.BeginObject()

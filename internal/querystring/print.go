@@ -134,10 +134,13 @@ func (c *clause) asksAll() bool {
 
 func (p *printer) leaf(c *clause, in scope) error {
 	all := c.leaf[0].kind == star
+	if in.kind == unnamed && p.Default != "" && (all || compares(c.leaf[0])) {
+		in = defaultScope(p.Default)
+	}
 	switch {
 	case in.kind == exists:
 		return p.exists(c)
-	case in.kind == spread && all && in.name == "*", in.kind == unnamed && all && p.Everywhere:
+	case in.kind == spread && all && in.name == "*":
 		p.text("*:*")
 		p.suffix(c.suffix)
 		return nil
@@ -154,14 +157,21 @@ func (p *printer) leaf(c *clause, in scope) error {
 	case in.kind == object:
 		p.asked(c, p.names.StandIn(in.name))
 		return nil
-	case in.kind == unnamed && p.Everywhere && compares(c.leaf[0]):
-		return unsupported(c.leaf[0].at, "a comparison without a field is not built yet")
 	}
 	p.term(c)
 	return p.checkLimit(c)
 }
 
-// compares reports whether clusters read a word as a comparison.
+// defaultScope is the scope of a term that has to name the default fields.
+func defaultScope(name string) scope {
+	if strings.Contains(name, "*") {
+		return scope{kind: spread, name: name}
+	}
+	return scope{kind: object, name: name}
+}
+
+// compares reports whether clusters read a word as a comparison, which they do only
+// where it has a field.
 func compares(t token) bool {
 	word, err := unescape(t)
 	return t.kind == term && err == nil && len(word) > 0 && (word[0] == '<' || word[0] == '>')

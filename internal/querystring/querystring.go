@@ -5,6 +5,10 @@
 //
 // The syntax is that of Lucene's classic query parser with what OpenSearch and
 // Elasticsearch add: patterns of fields, _exists_, and comparisons as in age:>=10.
+//
+// A text finds what it would find in an index of the visible fields alone. Its scores
+// are the same too, but for a pattern that stands for several fields: the cluster takes
+// the best of them, and of the disjunction that is sent their sum.
 package querystring
 
 import "fmt"
@@ -25,9 +29,10 @@ type Names interface {
 
 // Options say what stands around a text.
 type Options struct {
-	// Everywhere tells that a term without a field is searched in all fields: a lone *
-	// then means every document.
-	Everywhere bool
+	// Default is the field of terms without one, if it is a pattern or an object: "*" for
+	// all fields. Those that are searched by a list or in one field have none: their terms
+	// mean the same wherever they are searched.
+	Default string
 
 	// One tells that a term must stay one clause: a pattern of fields, which becomes a
 	// disjunction, would be counted or weighed otherwise.

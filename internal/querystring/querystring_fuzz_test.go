@@ -72,7 +72,10 @@ func FuzzHidden(f *testing.F) {
 		f.Add(s, false)
 	}
 	f.Fuzz(func(t *testing.T, text string, everywhere bool) {
-		o := Options{Limit: 1 << 20, Everywhere: everywhere}
+		o := Options{Limit: 1 << 20}
+		if everywhere {
+			o.Default = "*"
+		}
 		out, err := Rewrite(text, fake{}, o)
 		if err != nil {
 			return

@@ -140,10 +140,12 @@ func TestRewrite(t *testing.T) {
 func TestEverywhere(t *testing.T) {
 	f := func(text, want string) {
 		t.Helper()
-		if got, err := rewrite(text, Options{Everywhere: true}); err != nil || got != want {
+		if got, err := rewrite(text, Options{Default: "*"}); err != nil || got != want {
 			t.Errorf("%s\n got %s, %v\nwant %s", text, got, err, want)
 		}
 	}
+	f(">5", "(title:>5 OR title.raw:>5 OR tag:>5 OR person.nick:>5)")
+	f(`\u003e5 a b`, `(title:(\u003e5 a b) OR title.raw:(\u003e5 a b) OR tag:(\u003e5 a b) OR person.nick:(\u003e5 a b))`)
 	f("*", "*:*")
 	f("(* AND red)^2", "(*:* AND red)^2")
 	f("title:*", "title:*")
@@ -153,10 +155,25 @@ func TestEverywhere(t *testing.T) {
 	f("title:>5", "title:>5")
 }
 
+// A default field that is a pattern or an object is named where a term needs it.
+func TestDefault(t *testing.T) {
+	f := func(name, text, want string) {
+		t.Helper()
+		if got, err := rewrite(text, Options{Default: name}); err != nil || got != want {
+			t.Errorf("%s in %s\n got %s, %v\nwant %s", text, name, got, err, want)
+		}
+	}
+	f("tit*", "* red", "(_exists_:title OR _exists_:title.raw) red")
+	f("tit*", ">5 -<=7", "(title:>5 OR title.raw:>5) -(title:<=7 OR title.raw:<=7)")
+	f("zz*", ">5 *", "no.such:>5 _exists_:no.such")
+	f("person", "* >5 -red", "_exists_:person.nick no.such:>5 -red")
+	f("", "* >5 red", "* >5 red")
+}
+
 func TestRefused(t *testing.T) {
 	f := func(text, want string, syntax bool) {
 		t.Helper()
-		got, err := rewrite(text, Options{Everywhere: true, One: true})
+		got, err := rewrite(text, Options{Default: "*", One: true})
 		var e *Error
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %s, %v; want an error with %q", text, got, err, want)
@@ -202,10 +219,8 @@ func TestRefused(t *testing.T) {
 	f(`["a"b TO c]`, "want a quoted bound", false)
 	f(`["" TO c]`, "want a quoted bound", false)
 	f(`\ud800:x`, "half a character", false)
-	f(">5", "a comparison without a field", false)
-	f(`\>5`, "a comparison without a field", false)
-	f(`\u003e5 a b`, "a comparison without a field", false)
-	f("(<=5)", "a comparison without a field", false)
+	f(">5", "a pattern of fields beside", false)
+	f(`(\<=5)`, "a pattern of fields beside", false)
 	f("_exists_:a*", "want the name of a field", false)
 	f("_exists_:*", "want the name of a field", false)
 	f("_exists_:[a TO b]", "want the name of a field", false)
