@@ -42,6 +42,7 @@ type conn struct {
 
 	tls    *tls.Conn // nil on plain connections
 	peer   netip.Addr
+	from   string // peer as text
 	watch  watched
 	late   atomic.Bool // the client may still be sending what nobody will read
 	closed atomic.Bool
@@ -62,6 +63,7 @@ func newConn(c net.Conn, lim connLimits) *conn {
 	k.src = bufio.NewReaderSize(&k.paced, readBuffer)
 	if a, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
 		k.peer = a.Addr().Unmap()
+		k.from = k.peer.String()
 	}
 	k.writeTimeout = lim.write
 	return k
@@ -69,18 +71,18 @@ func newConn(c net.Conn, lim connLimits) *conn {
 
 // substitutes are the heads that fasthttp gets instead of the client's. HEAD tells it
 // to send no body, 1.0 not to use chunks, close to end the connection.
-var substitutes = [...]string{
-	"GET / HTTP/1.1\r\nHost: guard\r\n\r\n",
-	"HEAD / HTTP/1.1\r\nHost: guard\r\n\r\n",
-	"GET / HTTP/1.0\r\nHost: guard\r\nConnection: keep-alive\r\n\r\n",
-	"HEAD / HTTP/1.0\r\nHost: guard\r\nConnection: keep-alive\r\n\r\n",
-	"GET / HTTP/1.1\r\nHost: guard\r\nConnection: close\r\n\r\n",
-	"HEAD / HTTP/1.1\r\nHost: guard\r\nConnection: close\r\n\r\n",
-	"GET / HTTP/1.0\r\nHost: guard\r\n\r\n",
-	"HEAD / HTTP/1.0\r\nHost: guard\r\n\r\n",
+var substitutes = [...][]byte{
+	[]byte("GET / HTTP/1.1\r\nHost: guard\r\n\r\n"),
+	[]byte("HEAD / HTTP/1.1\r\nHost: guard\r\n\r\n"),
+	[]byte("GET / HTTP/1.0\r\nHost: guard\r\nConnection: keep-alive\r\n\r\n"),
+	[]byte("HEAD / HTTP/1.0\r\nHost: guard\r\nConnection: keep-alive\r\n\r\n"),
+	[]byte("GET / HTTP/1.1\r\nHost: guard\r\nConnection: close\r\n\r\n"),
+	[]byte("HEAD / HTTP/1.1\r\nHost: guard\r\nConnection: close\r\n\r\n"),
+	[]byte("GET / HTTP/1.0\r\nHost: guard\r\n\r\n"),
+	[]byte("HEAD / HTTP/1.0\r\nHost: guard\r\n\r\n"),
 }
 
-func substitute(h *head) string {
+func substitute(h *head) []byte {
 	i := 0
 	if h.method == "HEAD" {
 		i |= 1
@@ -130,7 +132,7 @@ func (c *conn) next() error {
 	c.body.reset(c.src, c.head.body)
 	c.begun, c.owes100 = true, c.head.expect && !c.head.body.none()
 	c.paceReads(c.lim.read)
-	c.feed = []byte(substitute(&c.head))
+	c.feed = substitute(&c.head)
 	return nil
 }
 
@@ -173,10 +175,10 @@ func (c *conn) readBlock() ([]byte, *ask.Rejection, error) {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if isTimeout(err) {
-			return nil, frameFault(408, "the request head did not come within %v", c.lim.header), nil
-		}
 		if err != nil {
+			if isTimeout(err) {
+				return nil, frameFault(408, "the request head did not come within %v", c.lim.header), nil
+			}
 			return nil, nil, err
 		}
 		n := len(c.buf)

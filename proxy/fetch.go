@@ -17,7 +17,7 @@ func (t *Transport) Fetch(ctx context.Context, method, target string) (status in
 	if err != nil {
 		return 0, nil, err
 	}
-	defer a.close()
+	defer a.body.Close()
 	body, err = io.ReadAll(io.LimitReader(a.body, maxFetched+1))
 	if err != nil {
 		return 0, nil, fmt.Errorf("cannot read the cluster's answer to %s: %w", target, err)

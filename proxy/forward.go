@@ -22,7 +22,7 @@ func (t *turn) fetch(c *gate.Call) (gate.Answer, error) {
 	if err != nil {
 		return gate.Answer{}, err
 	}
-	defer a.close()
+	defer a.body.Close()
 	return t.readAnswer(a)
 }
 
@@ -38,14 +38,14 @@ func (t *turn) forward(f *gate.Forwarding) (reply, error) {
 	}
 	if f.Treat == nil {
 		// An answer that came before all was sent may be to a part that changed names.
-		if a.status < http.StatusMultipleChoices && f.ChangesState != nil && (!a.sourceDone() || f.ChangesState()) {
+		if a.status < http.StatusMultipleChoices && f.ChangesState != nil && (!a.body.SourceDone() || f.ChangesState()) {
 			t.refreshState()
 		}
 		return reply{stream: a}, nil
 	}
-	defer a.close()
+	defer a.body.Close()
 	whole, err := t.readAnswer(a)
-	a.close() // now no upload runs that uses the plan of the lines, which the rest reads
+	a.body.Close() // now no upload runs that uses the plan of the lines, which the rest reads
 	if err != nil {
 		return reply{}, err
 	}
@@ -94,7 +94,7 @@ func (t *turn) wireCall(c *gate.Call, p passing) *call {
 	h := &t.conn.head
 	w := &call{method: c.Method, target: c.Target, fields: h.requestFields(p), repeatable: c.Repeatable}
 	if !p.own {
-		w.fields = append(w.fields, field{"X-Forwarded-For", t.conn.peer.String()})
+		w.fields = append(w.fields, field{"X-Forwarded-For", t.conn.from})
 	}
 	contentType := c.ContentType
 	switch c.Source {
@@ -191,7 +191,7 @@ func (t *turn) readAnswer(a *answer) (gate.Answer, error) {
 			whole.Header = append(whole.Header, gate.Field{Name: f.name, Value: f.value})
 		}
 	}
-	body := a.body
+	var body io.Reader = a.body
 	switch parseEncoding(a.value("content-encoding")) {
 	case identity:
 	case gzipped:

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"strconv"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"guard/internal/ask"
@@ -55,11 +53,13 @@ func newMetrics(reg prometheus.Registerer, open, held func() float64) (*metrics,
 	return m, nil
 }
 
+var classes = [...]string{"0xx", "1xx", "2xx", "3xx", "4xx", "5xx"}
+
 func (m *metrics) answered(route string, status int) {
 	if route == "" {
 		route = "none"
 	}
-	m.requests.WithLabelValues(route, strconv.Itoa(status/100)+"xx").Inc()
+	m.requests.WithLabelValues(route, classes[status/100%len(classes)]).Inc()
 }
 
 func (m *metrics) denied(reason ask.Reason) {

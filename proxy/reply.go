@@ -52,7 +52,7 @@ func (t *turn) writeStream(out *fasthttp.Response, a *answer) {
 	for _, f := range a.fields {
 		addField(out, f.name, f.value)
 	}
-	if t.conn.answering(!a.sourceDone()) {
+	if t.conn.answering(!a.body.SourceDone()) {
 		out.SetConnectionClose()
 	}
 	h := &t.conn.head
@@ -61,7 +61,7 @@ func (t *turn) writeStream(out *fasthttp.Response, a *answer) {
 			out.Header.Set("Content-Length", strconv.FormatInt(a.length, 10))
 		}
 		out.SkipBody = true
-		a.close()
+		a.body.Close()
 		t.finish(a.status)
 		return
 	}
@@ -76,7 +76,7 @@ func (t *turn) writeStream(out *fasthttp.Response, a *answer) {
 // writeForOld sends an answer of unknown length to a client of HTTP/1.0, which reads no
 // chunks: it has to be whole first.
 func (t *turn) writeForOld(out *fasthttp.Response, a *answer) {
-	defer a.close()
+	defer a.body.Close()
 	body, err := readWhole(a.body, -1, t.srv.limits.MaxFilteredAnswer, &t.share)
 	if err != nil {
 		out.Reset()
@@ -112,7 +112,7 @@ func (b *streamBody) Read(p []byte) (int, error) {
 
 // Close is called by fasthttp when the body is through or given up.
 func (b *streamBody) Close() error {
-	b.answer.close()
+	b.answer.body.Close()
 	b.turn.finish(b.answer.status)
 	return nil
 }

@@ -91,8 +91,8 @@ func TestPool(t *testing.T) {
 			t.Fatalf("%q: %v", raw, err)
 		}
 		_, _ = io.CopyN(io.Discard, a.body, int64(read))
-		a.close()
-		a.close() // once is enough, twice does no harm
+		a.body.Close()
+		a.body.Close() // once is enough, twice does no harm
 		if got := tr.Open() == 1; got != pooled {
 			t.Errorf("%q: in the pool: %v; want %v", raw, got, pooled)
 		}
@@ -125,7 +125,7 @@ func TestRestart(t *testing.T) {
 					return
 				}
 				_, _ = io.Copy(io.Discard, a.body)
-				a.close()
+				a.body.Close()
 			}
 		})
 	}
@@ -137,7 +137,7 @@ func TestRestart(t *testing.T) {
 		if err != nil {
 			t.Fatalf("a write after the node closed its idle connections: %v", err)
 		}
-		a.close()
+		a.body.Close()
 	}
 	writes := 0
 	for _, r := range node.requests() {

@@ -10,7 +10,7 @@ import (
 // upstream is the seam between the flow of a request and the wire to the cluster.
 type upstream interface {
 	// Do sends one call and returns once the head of its answer is there, which may be
-	// before the body of the call is sent. The answer has to be closed. An error is a
+	// before the body of the call is sent. The body of the answer has to be closed. An error is a
 	// *wireError, or what call.body returned.
 	Do(ctx context.Context, c *call) (*answer, error)
 }
@@ -37,11 +37,17 @@ type answer struct {
 	// length of the body; -1 if only its end will tell. For an answer to HEAD, and for
 	// 304, it is what the cluster said and body is empty.
 	length int64
-	body   io.Reader
-	close  func()
-	// sourceDone reports whether the source of call.body is through. Until then it is
+	body   answerSource
+}
+
+// answerSource is the body of an answer, and the end of the call.
+type answerSource interface {
+	io.Reader
+	// Close ends the call; it may be called more than once.
+	Close()
+	// SourceDone reports whether the source of call.body is through. Until then it is
 	// read by another goroutine.
-	sourceDone func() bool
+	SourceDone() bool
 }
 
 // value returns the first value of a header; name is in lower case.

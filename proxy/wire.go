@@ -272,7 +272,6 @@ func (w *wire) receive(method string) (a *answer, keep, started bool, err error)
 			continue
 		}
 		w.body.reset(w.src, f)
-		a.body = &w.body
 		return a, keep, true, nil
 	}
 	return nil, false, true, garbage("more than %d interim answers", maxInterim)
@@ -425,7 +424,7 @@ func (w *wire) exchange(ctx context.Context, c *call) (a *answer, started bool, 
 		return nil, started, w.fault(ctx, err)
 	}
 	body := &answerBody{wire: w, up: up, stop: stop, keep: keep && sendErr == nil, ctx: ctx}
-	a.body, a.close, a.sourceDone = body, body.Close, up.sourceDone
+	a.body = body
 	return a, true, nil
 }
 
@@ -463,6 +462,9 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// SourceDone reports whether nothing reads the source of the call any more.
+func (b *answerBody) SourceDone() bool { return b.up.sourceDone() }
 
 // Close gives the connection back if both bodies are through, and ends it otherwise:
 // the cluster then knows that nobody waits for the rest.

@@ -172,10 +172,10 @@ func TestLargeFixedBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _ = io.Copy(io.Discard, a.body)
-		if !a.sourceDone() {
+		if !a.body.SourceDone() {
 			t.Error("the source is not done though the answer is here")
 		}
-		a.close()
+		a.body.Close()
 	}
 	for _, r := range node.requests() {
 		if r.body != string(body) {
