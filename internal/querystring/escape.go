@@ -62,8 +62,9 @@ func escape(name string) string {
 		return name
 	}
 	var b strings.Builder
-	for _, r := range name {
-		if strings.ContainsRune(special+wideSpace+"&|", r) {
+	for i, r := range name {
+		inWord := i > 0 && (r == '-' || r == '+')
+		if !inWord && strings.ContainsRune(special+wideSpace+"&|", r) {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)

@@ -11,7 +11,7 @@ import (
 type fake struct{ mixed string }
 
 var (
-	leaves  = []string{"title", "title.raw", "tag", "n", "person.nick", "a b", `odd:"name`, "AND"}
+	leaves  = []string{"title", "title.raw", "tag", "n", "person.nick", "a b", `odd:"name`, "AND", "-a-b+"}
 	objects = []string{"person"}
 )
 
@@ -88,6 +88,7 @@ func TestRewrite(t *testing.T) {
 	f(`a\ b:x`, `a\ b:x`)
 	f(`odd\:\"name:x`, `odd\:\"name:x`)
 	f(`\AND:x`, `\AND:x`)
+	f(`\-a\-b\+:x`, `\-a-b+:x`) // so that a stand-in is found again in an error
 	f("_exists_:title", "_exists_:title")
 	f("_exists_:ssn", "_exists_:no.such")
 	f(`\_exists_:ssn`, "_exists_:no.such")

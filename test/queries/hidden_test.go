@@ -140,6 +140,7 @@ func TestHidden(t *testing.T) {
 				}
 				if want[0] != '2' {
 					failed++
+					t.Logf("an error without the field: %s", asked)
 				}
 			}
 		}

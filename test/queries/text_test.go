@@ -66,6 +66,9 @@ var beside = []string{
 	`,"default_field":"person"`, `,"fields":["person","title"]`, `,"default_field":"per*"`, `,"fields":[]`,
 }
 
+// besideSimple are those of simple_query_string, whose texts name no fields.
+var besideSimple = []string{``, `,"fields":["title","ssn"]`, `,"fields":["ssn"]`, `,"fields":["t*"],"default_operator":"AND"`, `,"fields":["*"],"lenient":false`}
+
 // outcome is what a client sees of one search: the hits, or that it failed.
 type outcome struct {
 	Status int
@@ -129,6 +132,9 @@ func TestTexts(t *testing.T) {
 					t.Fatal(err)
 				}
 				body := `{"query":{"query_string":{"query":` + string(quoted) + beside[random.IntN(len(beside))] + `}}}`
+				if random.IntN(8) == 0 {
+					body = `{"query":{"simple_query_string":{"query":` + string(quoted) + besideSimple[random.IntN(len(besideSimple))] + `}}}`
+				}
 				out, err := rewrite(body, &r)
 				if err != nil {
 					checkRefused(t, node, body, err)
