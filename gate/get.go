@@ -293,11 +293,15 @@ func (statusOnly) Treat(a Answer) (Answer, error) { return Answer{Status: a.Stat
 func (pl *plan) getParams(it *docItem) ([]ask.Param, *ask.Rejection) {
 	params := pl.q.Params
 	rules := it.b.rules
+	whole, given := pl.param("_source")
+	_, listed := pl.param("_source_includes")
+	_, unlisted := pl.param("_source_excludes")
+	if stored := pl.paramList("stored_fields"); len(stored) > 0 && !given && !listed && !unlisted {
+		rules.SourceIncludes, rules.SourceExcludes = nil, nil // the source is not asked for
+	}
 	if list := append(pl.paramList("_source_excludes"), rules.SourceExcludes...); len(rules.SourceExcludes) > 0 {
 		params = endpoint.SetParam(params, "_source_excludes", strings.Join(list, ","))
 	}
-	whole, given := pl.param("_source")
-	_, listed := pl.param("_source_includes")
 	if len(rules.SourceIncludes) > 0 && !listed && (!given || whole == "true" || whole == "") {
 		params = endpoint.SetParam(params, "_source_includes", strings.Join(rules.SourceIncludes, ","))
 	}

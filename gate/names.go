@@ -9,6 +9,7 @@ import (
 	"guard/fls"
 	"guard/internal/ask"
 	"guard/internal/esjson"
+	"guard/internal/names"
 	"guard/internal/query"
 )
 
@@ -55,6 +56,11 @@ func (pl *plan) planNames() Outcome {
 // forwardResolved writes names that are only to be listed: aliases and streams by
 // their own names.
 func (pl *plan) forwardResolved(j *judged) (forwarded, *ask.Rejection) {
+	if j.resolved.All {
+		if rej := pl.listAll(j); rej != nil {
+			return forwarded{}, rej
+		}
+	}
 	f, rej := pl.forwardNames(j)
 	if rej != nil || len(j.Allowed) == 0 || f.covered {
 		return f, rej
@@ -64,6 +70,21 @@ func (pl *plan) forwardResolved(j *judged) (forwarded, *ask.Rejection) {
 		f.names = append(f.names, t.Name)
 	}
 	return f, nil
+}
+
+// listAll decides a listing of everything over all names instead of over the concrete
+// indices that a search for everything means. What the decision puts in the place of a
+// name, such as some members of an alias, was not listed.
+func (pl *plan) listAll(j *judged) *ask.Rejection {
+	listed := pl.s.state.Listed(j.part.Opts.Expand)
+	j.resolved = ask.Resolved{All: true, Targets: listed}
+	if pl.ask(j); j.rejection != nil {
+		return j.rejection
+	}
+	j.Allowed = slices.DeleteFunc(slices.Clone(j.Allowed), func(t ask.Target) bool {
+		return !slices.ContainsFunc(listed, func(l ask.Target) bool { return l.Name == t.Name })
+	})
+	return nil
 }
 
 // The columns of _cat/indices that tell nothing of documents, by all their names.
@@ -118,9 +139,31 @@ func (pl *plan) planFieldCaps(f forwarded, b *binding) Outcome {
 	setBody(&call, body)
 	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call}}
 	if b.views != nil {
-		out.Forward.Treat = fieldCapsTreatment{b.views}
+		out.Forward.Treat = fieldCapsTreatment{views: b.views, asked: pl.askedFields(body)}
 	}
 	return out
+}
+
+// askedFields returns the patterns whose fields are asked for.
+func (pl *plan) askedFields(body []byte) names.Patterns {
+	list := pl.paramList("fields")
+	var tape esjson.Tape
+	if v, err := esjson.Parse(&tape, body, esjson.RequestLimits()); err == nil {
+		fields, _ := v.Lookup("fields")
+		for _, e := range fields.Elements() {
+			list = append(list, strings.Clone(e.String()))
+		}
+		if fields.Is(esjson.String) {
+			list = append(list, strings.Split(strings.Clone(fields.String()), ",")...)
+		}
+	}
+	patterns := make([]names.Pattern, 0, len(list))
+	for _, text := range list {
+		if p, err := names.ParsePattern(text); err == nil && !p.IsRegex() {
+			patterns = append(patterns, p)
+		}
+	}
+	return names.NewPatterns(patterns...)
 }
 
 func fieldCapsBody(v esjson.Value, b *binding) ([]byte, *ask.Rejection) {
@@ -151,7 +194,14 @@ func fieldCapsBody(v esjson.Value, b *binding) ([]byte, *ask.Rejection) {
 
 // fieldCapsTreatment leaves hidden fields out of a list of fields. A field that some
 // index of the request hides is left out: the list does not say whose it is.
-type fieldCapsTreatment struct{ views map[string]*fls.View }
+//
+// The clusters also list the objects around each field that matches. One that was not
+// asked for by its own name is left out unless a visible field in it is listed: else it
+// would tell that a hidden one matches.
+type fieldCapsTreatment struct {
+	views map[string]*fls.View
+	asked names.Patterns
+}
 
 // Treat filters the fields.
 func (t fieldCapsTreatment) Treat(a Answer) (Answer, error) {
@@ -166,7 +216,7 @@ func (t fieldCapsTreatment) Treat(a Answer) (Answer, error) {
 		}
 		w.BeginObject()
 		for name, caps := range v.Members() {
-			if t.shows(name) {
+			if t.shows(name) && (!isAround(caps) || t.asked.Match(name) || t.listsIn(v, name)) {
 				w.Key(name)
 				w.Value(caps)
 			}
@@ -174,6 +224,23 @@ func (t fieldCapsTreatment) Treat(a Answer) (Answer, error) {
 		w.EndObject()
 		return nil
 	})
+}
+
+// isAround reports whether an entry is an object around fields.
+func isAround(caps esjson.Value) bool {
+	_, object := caps.Lookup("object")
+	_, nested := caps.Lookup("nested")
+	return object || nested
+}
+
+// listsIn reports whether a visible field in the object called name is listed.
+func (t fieldCapsTreatment) listsIn(fields esjson.Value, name string) bool {
+	for field, caps := range fields.Members() {
+		if strings.HasPrefix(field, name+".") && !isAround(caps) && t.shows(field) {
+			return true
+		}
+	}
+	return false
 }
 
 // shows asks the indices that have the field; if none has it, all of them.

@@ -63,7 +63,7 @@ func TestGetUnderFields(t *testing.T) {
 	f := expects(t, s, "GET")
 	f("/fielded/_doc/1", "", "GET /fielded/_doc/1?_source_includes=age,name")
 	f("/fielded/_doc/1?_source=false", "", "GET /fielded/_doc/1?_source=false")
-	f("/fielded/_doc/1?stored_fields=name,ssn,_routing", "", "GET /fielded/_doc/1?stored_fields=name,guard-no-such-field,_routing&_source_includes=age,name")
+	f("/fielded/_doc/1?stored_fields=name,ssn,_routing", "", "GET /fielded/_doc/1?stored_fields=name,guard-no-such-field,_routing")
 	f("/fielded/_doc/1?stored_fields=s*", "", "refused wildcard")
 	f("/fielded/_doc/1?version=3&version_type=external", "", "GET /fielded/_doc/1?version=3&version_type=external&_source_includes=age,name")
 	f("/fielded/_doc/1?format=yaml", "", "refused [format]")
