@@ -29,6 +29,8 @@ type walker struct {
 	asked esjson.Value
 	// around is what stands beside the text of the query_string that is printed.
 	around textAround
+	// continued tells that the search goes on after a hit.
+	continued bool
 	// inner tells that hits here are those of a clause, not of the body.
 	inner bool
 }

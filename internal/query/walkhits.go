@@ -256,10 +256,19 @@ func (k *walker) highlightField(v esjson.Value, name string, apart bool) error {
 
 // sort prints one element of sort.
 func (k *walker) sort(v esjson.Value) error {
+	if v.Is(esjson.String) && k.hidesOrder(v.String()) {
+		k.w.BeginObject()
+		err := k.sortByOrder(v)
+		k.w.EndObject()
+		return err
+	}
 	if v.Is(esjson.String) {
 		return k.oneField(v, "sort", Rank)
 	}
 	return k.members(v, "sort", func(name string, m esjson.Value) error {
+		if k.hidesOrder(name) {
+			return k.sortByOrder(m)
+		}
 		switch name {
 		case "_script":
 			return k.sortScript(m, name)

@@ -253,6 +253,9 @@ func (k *walker) part(v esjson.Value, key string, as kind) error {
 	case aggsNamed:
 		return k.aggs(v, key)
 	case sortList:
+		if err := k.orderLast(v); err != nil {
+			return err
+		}
 		return k.oneOrMany(v, key, k.sort)
 	case sourceSpec:
 		return k.source(v)

@@ -1,8 +1,11 @@
 package queries_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"guard/internal/query"
 	"guard/test/testbed"
@@ -150,3 +153,26 @@ func TestHidden(t *testing.T) {
 		}
 	})
 }
+
+// TestIndexOrder: a sort by _doc gives the documents in the order of the index, and
+// nothing that would count what is hidden.
+func TestIndexOrder(t *testing.T) {
+	onEach(t, func(t *testing.T, node *testbed.Node) {
+		r := rules(t, node)
+		for _, body := range []string{`{"sort":["_doc"]}`, `{"sort":[{"tag":"asc"},{"_doc":"asc"}]}`, `{"query":{"match":{"title":"red"}},"sort":[{"_doc":{"order":"asc"}}]}`} {
+			sent, err := rewrite(body, &r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := answer(t, node, "whole", sent, &query.Names{}), answer(t, node, "lacks", body, &query.Names{})
+			if diff := cmp.Diff(ids.FindAllString(want, -1), ids.FindAllString(got, -1)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", body, diff)
+			}
+			if same := answer(t, node, "lacks", sent, &query.Names{}); withoutSource(same) != withoutSource(got) {
+				t.Errorf("%s: the answer tells what is hidden:\n got %s\nwant %s", body, got, same)
+			}
+		}
+	})
+}
+
+var ids = regexp.MustCompile(`"_id":"[^"]*"`)
