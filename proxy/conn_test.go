@@ -293,3 +293,108 @@ func TestShutdownCuts(t *testing.T) {
 		t.Errorf("the cut request got %+v; want 502", a)
 	}
 }
+
+// TestOldClientsFaults holds that a client which reads no chunks gets no half answer.
+func TestOldClientsFaults(t *testing.T) {
+	node := newFake(t)
+	conf := faultConfig(node.url())
+	conf.Limits.MaxFilteredAnswer = 100 << 10
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+	f := func(raw string) {
+		t.Helper()
+		node.takes(func(c net.Conn, br *bufio.Reader) {
+			_, _ = http.ReadRequest(br)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nX-A: b\r\nTransfer-Encoding: chunked\r\n\r\n"+raw)
+		})
+		if a := g.send("GET / HTTP/1.0\r\n" + authLine + "\r\n"); a.status != 502 || a.header.Get("X-A") != "" || a.cut {
+			t.Errorf("got %+v; want 502 and nothing of the node's answer", a)
+		}
+	}
+	f("5\r\nhello\r\n")
+	f("20000\r\n" + strings.Repeat("a", 0x20000) + "\r\n0\r\n\r\n")
+}
+
+// TestUploadLimit counts a body that does not tell its length.
+func TestUploadLimit(t *testing.T) {
+	node := newFake(t)
+	conf := testConfig(node.url())
+	conf.Limits.MaxBulkBody = 100 << 10
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+	f := func(size, status int) {
+		t.Helper()
+		before := len(node.requests())
+		a := g.send(chunkedRequest("/_bulk", ndjsonLine, strings.Repeat("a", size)))
+		executed := len(node.requests()) - before
+		if a.status != status || (executed == 1) != (status == 200) {
+			t.Errorf("%d bytes: got %d %s, %d executed; want %d", size, a.status, a.body, executed, status)
+		}
+	}
+	f(100<<10, 200)
+	f(100<<10+1, 413)
+	f(1<<20, 413)
+	if a := g.send(request("POST", "/_bulk", ndjsonLine, strings.Repeat("a", 100<<10+1))); a.status != 413 {
+		t.Errorf("an announced length: %+v; want 413", a)
+	}
+}
+
+// flakyListener fails a few times before it accepts.
+type flakyListener struct {
+	net.Listener
+	fails int
+}
+
+func (f *flakyListener) Accept() (net.Conn, error) {
+	if f.fails--; f.fails >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: fmt.Errorf("too many open files")}
+	}
+	return f.Listener.Accept()
+}
+
+// TestAcceptFails keeps serving when no descriptor is left for a while.
+func TestAcceptFails(t *testing.T) {
+	g := startGuard(t, &fakeGate{plan: denyAll}, testConfig("http://127.0.0.1:1"))
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- g.srv.Serve(&flakyListener{ln, 3}) }()
+	g.addr = ln.Addr().String()
+	if a := g.send(request("GET", "/", "", "")); a.status != 403 {
+		t.Errorf("got %+v", a)
+	}
+	if n := g.logs.FilterMessage("cannot accept a connection").Len(); n != 3 {
+		t.Errorf("%d records; want 3", n)
+	}
+	if err := g.srv.Shutdown(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	g := startGuard(t, &fakeGate{}, testConfig("http://127.0.0.1:1"))
+	conf := testConfig("http://127.0.0.1:1")
+	tr, err := NewTransport(conf.Upstream, conf.Timeouts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(change func(*Options), want string) {
+		t.Helper()
+		o := Options{Config: conf, Transport: tr, Snapshots: g.gate, Auth: fakeAuth{}, Log: g.srv.log, Metrics: g.reg}
+		change(&o)
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v; want %q", err, want)
+		}
+	}
+	f(func(o *Options) { o.Auth = nil }, "options are incomplete") // nobody is served without authentication
+	f(func(o *Options) { o.Snapshots = nil }, "options are incomplete")
+	f(func(*Options) {}, "cannot register metrics") // a second server on one registry
+	f(func(o *Options) {
+		c := *conf
+		c.TLS.Key = "x"
+		o.Config = &c
+	}, "without tls.certificate")
+}

@@ -229,3 +229,82 @@ func TestPanics(t *testing.T) {
 type panicTreat struct{}
 
 func (panicTreat) Treat(gate.Answer) (gate.Answer, error) { panic("a fault in a filter") }
+
+func TestNeedsThatFail(t *testing.T) {
+	f := func(url string, need gate.Call, status int, part string) {
+		t.Helper()
+		g := startGuard(t, &fakeGate{plan: func(*ask.Principal, *ask.Request, gate.Known) gate.Outcome {
+			return gate.Outcome{Kind: gate.Need, Needs: []gate.Call{need}}
+		}}, faultConfig(url))
+		if a := g.send(request("GET", "/", "", "")); a.status != status || !strings.Contains(a.body, part) {
+			t.Errorf("got %d %s; want %d %q", a.status, a.body, status, part)
+		}
+	}
+	node := newFake(t)
+	f("http://127.0.0.1:1", gate.Call{Method: "GET", Target: "/"}, 503, "nothing was sent")
+	f(node.url(), gate.Call{Method: "GET", Target: "/", Source: gate.ClientBody}, 500, "its log says why") // a need never reads the client
+	f(node.url(), gate.Call{Method: "GET", Target: "/", Source: gate.PlannedBody}, 500, "its log says why")
+	node.answers(func(c net.Conn, _ *http.Request, _ []byte) { writeAnswer(c, 200, "x", "Content-Encoding: gzip") })
+	f(node.url(), gate.Call{Method: "GET", Target: "/"}, 502, "not understood")
+}
+
+// TestPolicyChanges meets a newer policy that reads the body in another way: it is read
+// once, so the client has to come again.
+func TestPolicyChanges(t *testing.T) {
+	newer := &fakeGate{restricted: true, intake: gate.IntakeLines}
+	older := &fakeGate{restricted: true, intake: gate.IntakeWhole, fresher: newer, plan: func(*ask.Principal, *ask.Request, gate.Known) gate.Outcome {
+		return gate.Outcome{Kind: gate.Need, NeedState: true}
+	}}
+	g := startGuard(t, older, testConfig("http://127.0.0.1:1"))
+	if a := g.send(request("POST", "/", jsonLine, "{}")); a.status != 503 || !strings.Contains(a.body, "the policy changed") {
+		t.Errorf("got %+v; want 503", a)
+	}
+}
+
+// TestRefreshFails tells a client of its change although the look after it failed: the
+// change was made.
+func TestRefreshFails(t *testing.T) {
+	node := newFake(t)
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream, fresherErr: errors.New("busy"), plan: func(_ *ask.Principal, r *ask.Request, _ gate.Known) gate.Outcome {
+		o := passAll(r)
+		o.Forward.ChangesState = func() bool { return true }
+		return o
+	}}, testConfig(node.url()))
+	if a := g.send(request("PUT", "/i", "", "")); a.status != 200 {
+		t.Errorf("got %+v; want the node's answer", a)
+	}
+	if n := g.logs.FilterMessage("cannot refresh the cluster state after a change").Len(); n != 1 {
+		t.Errorf("%d records; want 1", n)
+	}
+}
+
+// TestLoginRecord logs a refused login with its reason, and no credentials.
+func TestLoginRecord(t *testing.T) {
+	g := startGuard(t, &fakeGate{}, testConfig("http://127.0.0.1:1"))
+	g.send("GET / HTTP/1.1\r\nHost: a\r\nAuthorization: " + basic("anna", "hunter2") + "\r\n\r\n")
+	g.send("GET / HTTP/1.1\r\nHost: a\r\nAuthorization: " + basic("busy", "pw") + "\r\n\r\n")
+	logged := g.logs.FilterMessage("login refused").All()
+	if len(logged) != 2 || logged[0].ContextMap()["reason"] != "unauthenticated" || logged[1].ContextMap()["reason"] != "hashing_busy" {
+		t.Fatalf("records %v", logged)
+	}
+	for _, r := range g.logs.All() {
+		for _, f := range r.Context {
+			if strings.Contains(f.String, "hunter2") || strings.Contains(f.String, basic("anna", "hunter2")[6:]) {
+				t.Errorf("credentials in %v", r)
+			}
+		}
+	}
+}
+
+// TestDenialLogIsLimited refuses more than the log takes.
+func TestDenialLogIsLimited(t *testing.T) {
+	g := startGuard(t, &fakeGate{plan: denyAll}, testConfig("http://127.0.0.1:1"))
+	g.srv.denyLog.SetBurst(3)
+	g.srv.denyLog.SetLimit(0)
+	for range 10 {
+		g.send(request("GET", "/", "", ""))
+	}
+	if n := g.logs.FilterMessage("request denied").Len(); n != 3 {
+		t.Errorf("%d records; want 3", n)
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -192,4 +194,58 @@ func (c countLines) Treat(a gate.Answer) (gate.Answer, error) {
 		return a, errors.New("nothing was planned")
 	}
 	return a, nil
+}
+
+// TestPoolAges drops connections that lay unused for too long.
+func TestPoolAges(t *testing.T) {
+	node := newFake(t)
+	tr := newTestTransport(t, node.url())
+	do := func() {
+		t.Helper()
+		a, err := tr.Do(context.Background(), &call{method: "GET", target: "/", repeatable: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, a.body)
+		a.body.Close()
+	}
+	h := tr.hosts[0]
+	age := func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for _, w := range h.idle {
+			w.idle = w.idle.Add(-2 * maxIdleTime)
+		}
+	}
+	do()
+	age()
+	do() // on a new connection
+	if n := node.accepted(); n != 2 || tr.Open() != 1 {
+		t.Errorf("%d connections made, %d open; want 2 and 1", n, tr.Open())
+	}
+	// One that grows old below others goes when one of them comes back.
+	one, err := h.dial(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	age()
+	h.put(one)
+	if len(h.idle) != 1 || h.idle[0] != one || tr.Open() != 1 {
+		t.Errorf("%d in the pool, %d open; want the new one alone", len(h.idle), tr.Open())
+	}
+}
+
+// TestPasswordFile takes guard's password from a file, without its last line end.
+func TestPasswordFile(t *testing.T) {
+	node := newFake(t)
+	conf := testConfig(node.url())
+	conf.Upstream.Username, conf.Upstream.PasswordFile = "guard", filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(conf.Upstream.PasswordFile, []byte("s3 cret\n\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+	g.send(request("GET", "/", "", ""))
+	if seen := node.requests(); len(seen) != 1 || seen[0].header.Get("Authorization") != basic("guard", "s3 cret\n") {
+		t.Errorf("the node got %+v", seen)
+	}
 }

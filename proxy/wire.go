@@ -6,12 +6,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"runtime/debug"
 	"strconv"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -73,89 +69,6 @@ func (w *wire) renew() {
 	}
 }
 
-// upload is the writing of a call's body beside the reading of its answer.
-type upload struct {
-	done   chan struct{}
-	source error // what call.body said about its source, if it failed
-	err    error // any failure
-
-	abort   func() // ends a read that the source waits in
-	stopped atomic.Bool
-	drained atomic.Bool // see sourceDone
-}
-
-// finish ends the upload if it is still going, and waits for its goroutine. It reports
-// whether all was sent.
-func (u *upload) finish() bool {
-	if u == nil {
-		return true
-	}
-	if !u.over() {
-		u.stopped.Store(true)
-		if u.abort != nil {
-			u.abort()
-		}
-		<-u.done
-	}
-	return u.err == nil
-}
-
-// grace is how long an upload whose source is through may take to end after the answer:
-// its goroutine may only wait to be scheduled.
-const grace = 20 * time.Millisecond
-
-// settle waits that long. It reports whether the upload is over.
-func (u *upload) settle() bool {
-	if u.over() || !u.drained.Load() {
-		return u.over()
-	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case <-u.done:
-		return true
-	case <-timer.C:
-		return false
-	}
-}
-
-// sourceDone reports whether the source is read to its end and not touched any more.
-// That is so before the last byte of the call is sent: an answer for which it is not so
-// came early.
-func (u *upload) sourceDone() bool { return u == nil || u.drained.Load() }
-
-// over reports whether the upload has ended, well or not.
-func (u *upload) over() bool {
-	if u == nil {
-		return true
-	}
-	select {
-	case <-u.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// sourceWriter tells failures of the node's side from those of the client's, and gives
-// the answer more time with each window that was sent.
-type sourceWriter struct {
-	io.Writer
-	wire   *wire
-	sent   int
-	failed bool
-}
-
-func (s *sourceWriter) Write(p []byte) (int, error) {
-	n, err := s.Writer.Write(p)
-	s.failed = s.failed || err != nil
-	if s.sent += n; s.sent >= window {
-		s.sent = 0
-		s.wire.renew()
-	}
-	return n, err
-}
-
 // send writes head and body. A large or streamed body is written by a goroutine that
 // upload.done waits for, since the node may answer before it has read it.
 func (w *wire) send(c *call) (*upload, error) {
@@ -178,52 +91,6 @@ func (w *wire) send(c *call) (*upload, error) {
 		}
 	}()
 	return u, nil
-}
-
-func (w *wire) writeBody(c *call, u *upload) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = &panicError{r, debug.Stack()}
-			u.source = err
-		}
-	}()
-	body := c.body
-	if body == nil {
-		u.drained.Store(true)
-		body = inWindows(c.fixed)
-	}
-	cw := chunkWriter{w.dst}
-	to := &sourceWriter{Writer: w.dst, wire: w}
-	defer w.renew()
-	chunked := c.body != nil && c.framing.chunked
-	if chunked {
-		to.Writer = cw
-	}
-	if err := body(to); err != nil {
-		if !to.failed && !u.stopped.Load() {
-			u.source = err
-		}
-		return err
-	}
-	u.drained.Store(true)
-	if chunked {
-		return cw.Close()
-	}
-	return w.dst.Flush()
-}
-
-// inWindows writes b so that each window shows progress.
-func inWindows(b []byte) func(io.Writer) error {
-	return func(w io.Writer) error {
-		for len(b) > 0 {
-			n, err := w.Write(b[:min(len(b), window)])
-			if err != nil {
-				return err
-			}
-			b = b[n:]
-		}
-		return nil
-	}
 }
 
 func (w *wire) appendHead(b []byte, c *call) []byte {
@@ -302,101 +169,6 @@ func (w *wire) readHead() ([]byte, error) {
 	}
 }
 
-// parseAnswer reads the head of an answer as strictly as that of a request: an answer
-// with two lengths could be cut in two by whoever reads it.
-func parseAnswer(block []byte, method string) (*answer, framing, bool, error) {
-	text := string(block)
-	line, rest, _ := cutLine(text)
-	a := &answer{}
-	http10, err := a.parseStatus(line)
-	if err != nil {
-		return nil, framing{}, false, err
-	}
-	a.fields = make([]field, 0, strings.Count(rest, "\n"))
-	var (
-		f         framing
-		hasLength bool
-		hops      string
-		keep      = !http10
-	)
-	for rest != "\r\n" {
-		var ok bool
-		if line, rest, ok = cutLine(rest); !ok {
-			return nil, f, false, garbage("an answer head with a broken line end")
-		}
-		h, err := parseField(line)
-		if err != nil {
-			return nil, f, false, &wireError{faultGarbage, err}
-		}
-		if len(a.fields) == maxFields {
-			return nil, f, false, garbage("an answer with more than %d header lines", maxFields)
-		}
-		switch name := lower(h.name); name {
-		case "content-length":
-			n, err := parseLength(h.value)
-			if err != nil || hasLength {
-				return nil, f, false, garbage("an answer with content length %q, or with two", clip(h.value))
-			}
-			hasLength, f.length = true, n
-		case "transfer-encoding":
-			if !strings.EqualFold(h.value, "chunked") || f.chunked {
-				return nil, f, false, garbage("an answer with transfer encoding %q", clip(h.value))
-			}
-			f.chunked = true
-		case "connection":
-			hops += "," + h.value
-			keep = keep && !hasToken(h.value, "close")
-		default:
-			if !hopByHop[name] {
-				a.fields = append(a.fields, h)
-			}
-		}
-	}
-	if hops != "" {
-		a.fields = withoutNamed(a.fields, hops)
-	}
-	f, err = a.frame(f, hasLength, method)
-	return a, f, keep, err
-}
-
-// frame settles how the body of the answer ends.
-func (a *answer) frame(f framing, hasLength bool, method string) (framing, error) {
-	switch {
-	case f.chunked && hasLength:
-		return f, garbage("an answer with a length beside chunks")
-	case a.status/100 == 1, a.status == 204:
-		a.length = 0
-		return framing{}, nil
-	case method == "HEAD", a.status == 304:
-		if a.length = f.length; !hasLength {
-			a.length = -1
-		}
-		return framing{}, nil
-	case f.chunked:
-		a.length = -1
-		return f, nil
-	case !hasLength:
-		// Its end could not be told from a cut.
-		return f, garbage("an answer without a length")
-	}
-	a.length = f.length
-	return f, nil
-}
-
-func (a *answer) parseStatus(line string) (http10 bool, err error) {
-	version, rest, ok := strings.Cut(line, " ")
-	code, reason, _ := strings.Cut(rest, " ")
-	if !ok || version != "HTTP/1.1" && version != "HTTP/1.0" || len(code) != 3 {
-		return false, garbage("status line %q", clip(line))
-	}
-	n, err := strconv.Atoi(code)
-	if err != nil || n < 100 || n > 599 || n == 101 || !isText([]byte(reason)) {
-		return false, garbage("status line %q", clip(line))
-	}
-	a.status, a.reason = n, reason
-	return version == "HTTP/1.0", nil
-}
-
 // exchange runs one call on this connection. started reports whether a byte of the
 // answer had come when it failed.
 func (w *wire) exchange(ctx context.Context, c *call) (a *answer, started bool, err error) {
@@ -440,45 +212,4 @@ func (w *wire) fault(ctx context.Context, err error) error {
 		return &wireError{faultStall, fmt.Errorf("node %s made no progress for %v: %w", w.host.name, w.host.timeout, err)}
 	}
 	return &wireError{faultCut, fmt.Errorf("node %s: %w", w.host.name, err)}
-}
-
-// answerBody reads the body of an answer and settles what becomes of the connection.
-type answerBody struct {
-	wire *wire
-	up   *upload
-	stop func() bool
-	keep bool
-	ctx  context.Context //nolint:containedctx // the body lives no longer than the call that it answers
-	once sync.Once
-}
-
-func (b *answerBody) Read(p []byte) (int, error) {
-	n, err := b.wire.body.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // the sticky value of bodyReader
-		if errors.Is(err, errCutBody) {
-			err = errCutAnswer
-		}
-		err = b.wire.fault(b.ctx, err)
-	}
-	return n, err
-}
-
-// SourceDone reports whether nothing reads the source of the call any more.
-func (b *answerBody) SourceDone() bool { return b.up.sourceDone() }
-
-// Close gives the connection back if both bodies are through, and ends it otherwise:
-// the cluster then knows that nobody waits for the rest.
-func (b *answerBody) Close() {
-	b.once.Do(func() {
-		alive := b.stop()
-		if !b.up.settle() {
-			b.wire.kill()
-		}
-		b.keep = b.up.finish() && b.keep
-		if !alive || !b.keep || !b.wire.body.ended() || b.wire.src.Buffered() > 0 {
-			b.wire.kill()
-			return
-		}
-		b.wire.host.put(b.wire)
-	})
 }

@@ -1,0 +1,139 @@
+package proxy
+
+import (
+	"io"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+)
+
+// upload is the writing of a call's body beside the reading of its answer.
+type upload struct {
+	done   chan struct{}
+	source error // what call.body said about its source, if it failed
+	err    error // any failure
+
+	abort   func() // ends a read that the source waits in
+	stopped atomic.Bool
+	drained atomic.Bool // see sourceDone
+}
+
+// finish ends the upload if it is still going, and waits for its goroutine. It reports
+// whether all was sent.
+func (u *upload) finish() bool {
+	if u == nil {
+		return true
+	}
+	if !u.over() {
+		u.stopped.Store(true)
+		if u.abort != nil {
+			u.abort()
+		}
+		<-u.done
+	}
+	return u.err == nil
+}
+
+// grace is how long an upload whose source is through may take to end after the answer:
+// its goroutine may only wait to be scheduled.
+const grace = 20 * time.Millisecond
+
+// settle waits that long. It reports whether the upload is over.
+func (u *upload) settle() bool {
+	if u.over() || !u.drained.Load() {
+		return u.over()
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-u.done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// sourceDone reports whether the source is read to its end and not touched any more.
+// That is so before the last byte of the call is sent: an answer for which it is not so
+// came early.
+func (u *upload) sourceDone() bool { return u == nil || u.drained.Load() }
+
+// over reports whether the upload has ended, well or not.
+func (u *upload) over() bool {
+	if u == nil {
+		return true
+	}
+	select {
+	case <-u.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// sourceWriter tells failures of the node's side from those of the client's, and gives
+// the answer more time with each window that was sent.
+type sourceWriter struct {
+	io.Writer
+	wire   *wire
+	sent   int
+	failed bool
+}
+
+func (s *sourceWriter) Write(p []byte) (int, error) {
+	n, err := s.Writer.Write(p)
+	s.failed = s.failed || err != nil
+	if s.sent += n; s.sent >= window {
+		s.sent = 0
+		s.wire.renew()
+	}
+	return n, err
+}
+
+// writeBody runs in the goroutine of the upload. A panic of the source ends the call and
+// not the process.
+func (w *wire) writeBody(c *call, u *upload) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &panicError{r, debug.Stack()}
+			u.source = err
+		}
+	}()
+	body := c.body
+	if body == nil {
+		u.drained.Store(true)
+		body = inWindows(c.fixed)
+	}
+	cw := chunkWriter{w.dst}
+	to := &sourceWriter{Writer: w.dst, wire: w}
+	defer w.renew()
+	chunked := c.body != nil && c.framing.chunked
+	if chunked {
+		to.Writer = cw
+	}
+	if err := body(to); err != nil {
+		if !to.failed && !u.stopped.Load() {
+			u.source = err
+		}
+		return err
+	}
+	u.drained.Store(true)
+	if chunked {
+		return cw.Close()
+	}
+	return w.dst.Flush()
+}
+
+// inWindows writes b so that each window shows progress.
+func inWindows(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		for len(b) > 0 {
+			n, err := w.Write(b[:min(len(b), window)])
+			if err != nil {
+				return err
+			}
+			b = b[n:]
+		}
+		return nil
+	}
+}
