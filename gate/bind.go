@@ -1,9 +1,12 @@
 package gate
 
 import (
+	"slices"
+
 	"guard/authz"
 	"guard/dls"
 	"guard/fls"
+	"guard/indexresolver"
 	"guard/internal/ask"
 	"guard/internal/query"
 )
@@ -15,8 +18,10 @@ type binding struct {
 	views map[string]*fls.View
 	// bound tells that a document rule applies somewhere.
 	bound bool
-	// indices are all concrete names that an answer may come from.
-	indices map[string]bool
+	// indices are all concrete names that an answer may come from, sorted.
+	indices []string
+	// hits filters answers, if it was made already: it follows from views and indices.
+	hits *fls.Answer
 }
 
 // free reports whether nothing binds: neither documents nor fields.
@@ -24,10 +29,59 @@ func (b *binding) free() bool { return !b.bound && b.views == nil }
 
 // bind derives the rules for the targets of a decision. If open is set the names that
 // are forwarded could come to mean other indices, so each document is bound to the
-// indices that were decided, even where no rule applies.
+// indices that were decided, even where no rule applies. The result is the caller's
+// own, but not what it points to.
 func (pl *plan) bind(j *judged, open bool) (*binding, *ask.Rejection) {
-	b := &binding{rules: query.Rules{Filter: query.Free}, indices: map[string]bool{}}
-	list := make([]dls.Group, 0, len(j.Groups))
+	// A name that is no concrete index could come to mean one that is restricted.
+	open = open && len(j.Groups) > 0 && pl.s.policy.Ruled(pl.who)
+	key, single := pl.s.bindingKey(j, open)
+	if !single {
+		return pl.makeBinding(j, open)
+	}
+	known, ok := pl.s.memo.bindings.Get(key)
+	if !ok {
+		made, rej := pl.makeBinding(j, open)
+		if rej != nil {
+			return nil, rej
+		}
+		made.hits = made.answer()
+		pl.s.memo.bindings.Add(key, made)
+		known = made
+	}
+	b := *known
+	return &b, nil
+}
+
+// bindingKey is all that the binding of one index depends on.
+type bindingKey struct {
+	restriction ask.RestrictionID
+	index       string
+	mapping     indexresolver.MappingID // zero if no field rule looks at it
+	open        bool
+}
+
+// bindingKey returns the key of j's binding and reports whether j is of one index that
+// is there and that no alias binds: the usual case, whose binding is remembered.
+func (s *Snapshot) bindingKey(j *judged, open bool) (bindingKey, bool) {
+	if len(j.Groups) != 1 || len(j.Groups[0].Indices) != 1 || len(j.Allowed) != 1 || len(j.Allowed[0].Via) > 0 {
+		return bindingKey{}, false
+	}
+	g := &j.Groups[0]
+	_, id, known := s.state.Mapping(g.Indices[0])
+	if !known {
+		return bindingKey{}, false // a name that the client made up is not kept
+	}
+	key := bindingKey{restriction: g.Restriction, index: g.Indices[0], open: open}
+	if len(g.Rules.FLS) > 0 {
+		key.mapping = id
+	}
+	return key, true
+}
+
+// makeBinding is bind without memory.
+func (pl *plan) makeBinding(j *judged, open bool) (*binding, *ask.Rejection) {
+	b := &binding{rules: query.Rules{Filter: query.Free}, indices: groupedIndices(j.Groups)}
+	list := make([]dls.Group, 0, len(j.Groups)+1)
 	aliased, rej := pl.aliasFilters(j)
 	if rej != nil {
 		return nil, rej
@@ -40,9 +94,11 @@ func (pl *plan) bind(j *judged, open bool) (*binding, *ask.Rejection) {
 		if err != nil {
 			return nil, asRejection(err)
 		}
-		var plain []string
-		for _, name := range g.Indices {
-			b.indices[name] = true
+		plain := g.Indices
+		if len(aliased) > 0 {
+			plain = nil
+		}
+		for _, name := range g.Indices[len(plain):] {
 			if a, ok := aliased[name]; ok {
 				list = append(list, dls.Group{Indices: []string{name}, Filter: dls.And(f, a)})
 			} else {
@@ -52,8 +108,7 @@ func (pl *plan) bind(j *judged, open bool) (*binding, *ask.Rejection) {
 		b.bound = b.bound || f != query.Free || len(plain) < len(g.Indices)
 		list = append(list, dls.Group{Indices: plain, Filter: f})
 	}
-	// A name that is no concrete index could come to mean one that is restricted.
-	if open = open && len(list) > 0 && pl.s.policy.Ruled(pl.who); open {
+	if open {
 		list = append(list, dls.Group{}) // a second group makes each be bound by name
 	}
 	if b.bound || open {
@@ -63,6 +118,19 @@ func (pl *plan) bind(j *judged, open bool) (*binding, *ask.Rejection) {
 		}
 	}
 	return b, pl.bindFields(b, j.Groups)
+}
+
+// groupedIndices returns the indices of all groups, sorted.
+func groupedIndices(groups []authz.Group) []string {
+	if len(groups) == 1 {
+		return groups[0].Indices
+	}
+	var all []string
+	for _, g := range groups {
+		all = append(all, g.Indices...)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // aliasFilters returns the filters of aliases on the indices that were reached through

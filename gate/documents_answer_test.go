@@ -17,12 +17,12 @@ import (
 
 // boundTo is what binds the documents of index under a document rule.
 func boundTo(index string) *binding {
-	return &binding{rules: query.Rules{Filter: `{"term":{"dept":"eng"}}`}, bound: true, indices: map[string]bool{index: true}}
+	return &binding{rules: query.Rules{Filter: `{"term":{"dept":"eng"}}`}, bound: true, indices: []string{index}}
 }
 
 // freeOf is an index that no rule binds.
 func freeOf(index string) *binding {
-	return &binding{rules: query.Rules{Filter: query.Free}, indices: map[string]bool{index: true}}
+	return &binding{rules: query.Rules{Filter: query.Free}, indices: []string{index}}
 }
 
 // hit is a document as a search shows it.

@@ -286,7 +286,7 @@ func (t indicesTreatment) Treat(a Answer) (Answer, error) {
 		case a.Status == 404 && (key == "error" || key == "status"):
 			w.Key(key)
 			w.Value(v)
-		case !t.b.indices[key]: // it came into being after the decision
+		case !t.b.reaches(key): // it came into being after the decision
 		case t.b.views != nil && t.b.views[key] == nil: // nothing is known of its fields
 		default:
 			w.Key(key)

@@ -15,7 +15,7 @@ func viewsOf(t *testing.T, mapping string, entries ...string) *binding {
 		t.Fatal(err)
 	}
 	view := fls.NewView(rules, mappingFrom(t, mapping))
-	return &binding{views: map[string]*fls.View{"hr": view}, indices: map[string]bool{"hr": true}}
+	return &binding{views: map[string]*fls.View{"hr": view}, indices: []string{"hr"}}
 }
 
 // TestMappingFilter holds which parts of a mapping are shown under a field rule.
@@ -85,11 +85,11 @@ func TestIndexFilter(t *testing.T) {
 			t.Errorf("%q became %s; want an error", body, got.Body)
 		}
 	}
-	free := &binding{indices: map[string]bool{"hr": true}}
+	free := &binding{indices: []string{"hr"}}
 	if free.treatIndices() != nil || free.treatAliases() != nil {
 		t.Error("a principal without rules gets a filter; want the answer as it comes")
 	}
-	bound := &binding{bound: true, indices: map[string]bool{"hr": true}}
+	bound := &binding{bound: true, indices: []string{"hr"}}
 	got, err := bound.treatAliases().Treat(Answer{Status: 200, Body: []byte(`{"hr":{"aliases":{"eng":{"filter":{"term":{"dept":"x"}}}},"mappings":{"properties":{"dept":{}}}}}`)})
 	if want := `{"hr":{"aliases":{"eng":{}},"mappings":{"properties":{"dept":{}}}}}`; err != nil || string(got.Body) != want {
 		t.Errorf("under a document rule: %s, %v; want %s", got.Body, err, want)

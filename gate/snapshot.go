@@ -44,6 +44,8 @@ type memo struct {
 	filters *lru.Cache[string, query.Filter] // by the rule's text with its values
 	fields  *lru.Cache[ask.RestrictionID, fls.Rules]
 	views   *lru.Cache[viewKey, *fls.View]
+	// bindings are those of single indices.
+	bindings *lru.Cache[bindingKey, *binding]
 	// mappings are parsed once by content.
 	mappings    *lru.Cache[indexresolver.MappingID, *mapping.Mapping]
 	percolators *lru.Cache[indexresolver.MappingID, bool]
@@ -116,6 +118,7 @@ func newMemo() *memo {
 		filters:  table[string, query.Filter](maxFilters),
 		fields:   table[ask.RestrictionID, fls.Rules](maxFilters),
 		views:    table[viewKey, *fls.View](maxViews),
+		bindings: table[bindingKey, *binding](maxViews),
 		mappings: table[indexresolver.MappingID, *mapping.Mapping](maxViews),
 
 		percolators: table[indexresolver.MappingID, bool](maxViews),

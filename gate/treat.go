@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"slices"
 
 	"guard/fls"
 	"guard/internal/query"
@@ -22,6 +23,9 @@ func (b *binding) treatSearch(form searchForm) Treatment {
 
 // answer returns the filter for answers that carry documents: each by its index.
 func (b *binding) answer() *fls.Answer {
+	if b.hits != nil {
+		return b.hits
+	}
 	return &fls.Answer{Visible: b.visible, Default: b.single()}
 }
 
@@ -34,10 +38,16 @@ func (b *binding) visible(index []byte) *fls.Projection {
 	if v := b.views[string(index)]; v != nil {
 		return v.Projection()
 	}
-	if b.views == nil && b.indices[string(index)] {
+	if b.views == nil && b.reaches(string(index)) {
 		return everything
 	}
 	return nil
+}
+
+// reaches reports whether index is among those that were decided.
+func (b *binding) reaches(index string) bool {
+	_, ok := slices.BinarySearch(b.indices, index)
+	return ok
 }
 
 // single returns the projection that all indices share, or nil.

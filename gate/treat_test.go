@@ -10,7 +10,7 @@ import (
 
 // TestSearchTreatment holds how the answer of a search is treated by what binds it.
 func TestSearchTreatment(t *testing.T) {
-	ruled := &binding{bound: true, rules: query.Rules{Filter: hiding}, indices: map[string]bool{"hr": true}}
+	ruled := &binding{bound: true, rules: query.Rules{Filter: hiding}, indices: []string{"hr"}}
 	f := func(b *binding, form searchForm, status int, body, want string) {
 		t.Helper()
 		got, err := b.treatSearch(form).Treat(Answer{Status: status, Body: []byte(body)})
@@ -44,7 +44,7 @@ func TestSearchTreatment(t *testing.T) {
 	if _, err := ruled.treatSearch(asCount).Treat(Answer{Status: 200, Body: body}); err != nil || string(body) != before {
 		t.Errorf("the answer became %s in place, %v", body, err)
 	}
-	free := &binding{rules: query.Rules{Filter: query.Free}, indices: map[string]bool{"hr": true}}
+	free := &binding{rules: query.Rules{Filter: query.Free}, indices: []string{"hr"}}
 	if free.treatSearch(asSearch) != nil || free.treatSearch(asCount) != nil {
 		t.Error("the answer to a search that nothing binds is treated")
 	}
@@ -53,7 +53,7 @@ func TestSearchTreatment(t *testing.T) {
 // TestHitsByIndex holds that each hit is filtered by the view of its own index.
 func TestHitsByIndex(t *testing.T) {
 	b := viewsOf(t, staffMapping, "~ssn")
-	b.views["logs"], b.indices["logs"] = fls.NewView(fls.Everything(), mappingFrom(t, `{"properties":{"ssn":{"type":"long"}}}`)), true
+	b.views["logs"], b.indices = fls.NewView(fls.Everything(), mappingFrom(t, `{"properties":{"ssn":{"type":"long"}}}`)), append(b.indices, "logs")
 	hits := func(list ...string) string { return `{"hits":{"hits":[` + strings.Join(list, ",") + `]}}` }
 	f := func(body, want string) {
 		t.Helper()
@@ -84,7 +84,7 @@ func TestHitsByIndex(t *testing.T) {
 // have one (law 9).
 func TestVisibleDenies(t *testing.T) {
 	b := viewsOf(t, staffMapping, "~ssn")
-	b.indices["unseen"] = true
+	b.indices = append(b.indices, "unseen")
 	if b.visible([]byte("unseen")) != nil || b.visible([]byte("other")) != nil || b.visible([]byte("hr")) == nil {
 		t.Error("an index without a view is shown, or one with a view is not")
 	}
