@@ -51,7 +51,7 @@ var plain = map[string]string{
 	"policy.dfm_empty_overrides_all":           "a role without a document or field rule frees from those of other roles",
 	"policy.roles_mapping_resolution":          "MAPPING_ONLY, BACKENDROLES_ONLY or BOTH: whether a backend role is a role by itself",
 	"policy.system_indices.enabled":            "whether the indices below are protected; the security index is in any case",
-	"policy.system_indices.permission_enabled": "whether a role opens them by system:admin/system_index",
+	"policy.system_indices.permission_enabled": "whether a role opens them by system:admin/system_index; if not, nobody does",
 	"policy.system_indices.indices":            "patterns",
 	"log.level":                                "debug, info, warn or error; can be changed while serving",
 }

@@ -104,6 +104,7 @@ func (c *compiler) system(set config.Policy) {
 		list = append(list, c.pattern(set.SystemIndices.Pos.Item("indices", i), text))
 	}
 	c.policy.system = names.NewPatterns(list...)
+	c.policy.openable = set.SystemIndices.PermissionEnabled
 }
 
 func (c *compiler) caches() error {

@@ -43,7 +43,7 @@ func edge(t *testing.T, mode string) *Policy {
 	t.Helper()
 	sec := parseSecurity(t, edgePolicy)
 	modes[mode](&sec.Dynamic)
-	return compile(t, sec, config.Policy{SystemIndices: config.SystemIndices{Enabled: true, Indices: []string{".sys*"}}})
+	return compile(t, sec, config.Policy{SystemIndices: config.SystemIndices{Enabled: true, PermissionEnabled: true, Indices: []string{".sys*"}}})
 }
 
 // searchPart asks to search what text names.

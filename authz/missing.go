@@ -158,7 +158,7 @@ func (q *question) missingSystem() Matrix {
 }
 
 func (q *question) systemRoles(name string) []string {
-	if name == SecurityIndex {
+	if name == SecurityIndex || !q.policy.openable {
 		return nil
 	}
 	return q.policy.rolesThat(func(r *role) bool {

@@ -153,7 +153,8 @@ func (n *naive) closed(name string) bool {
 			return true
 		}
 		for _, text := range n.set.SystemIndices.Indices {
-			if owner != "" && match(text, owner) && !n.grants(systemPermission, false, n.owners(owner)) {
+			opened := n.set.SystemIndices.PermissionEnabled && n.grants(systemPermission, false, n.owners(owner))
+			if owner != "" && match(text, owner) && !opened {
 				return true
 			}
 		}

@@ -47,6 +47,7 @@ type Policy struct {
 	resolution config.RoleResolution
 
 	system   names.Patterns // configured system indices
+	openable bool           // by systemPermission; else nobody opens system indices
 	roles    map[string]*role
 	mappings []mapping
 	hidden   map[string]bool // roles whose mapping is hidden

@@ -108,7 +108,8 @@ roles:
 action_groups: {unlimited: {allowed_actions: ["*"]}}
 `
 	open := compile(t, parseSecurity(t, roles), config.Policy{})
-	guarded := compile(t, parseSecurity(t, roles), config.Policy{SystemIndices: config.SystemIndices{Enabled: true, Indices: []string{".sys1*"}}})
+	guarded := compile(t, parseSecurity(t, roles), config.Policy{SystemIndices: config.SystemIndices{Enabled: true, PermissionEnabled: true, Indices: []string{".sys1*"}}})
+	shut := compile(t, parseSecurity(t, roles), config.Policy{SystemIndices: config.SystemIndices{Enabled: true, Indices: []string{".sys1*"}}})
 	f := func(p *Policy, want bool, roles ...string) {
 		t.Helper()
 		if got := p.Principal(ask.Identity{Name: "x", SecurityRoles: roles}).Unrestricted; got != want {
@@ -129,6 +130,7 @@ action_groups: {unlimited: {allowed_actions: ["*"]}}
 	f(open, false)
 	f(guarded, false, "all")
 	f(guarded, true, "all", "system")
+	f(shut, false, "all", "system") // the permission opens nothing where it is off
 
 	service := ask.Identity{Name: "s", SecurityRoles: []string{"all"}, Attributes: map[string]string{"attr.internal.service": "true"}}
 	if open.Principal(service).Unrestricted {

@@ -69,7 +69,7 @@ func (p *Policy) profile(who *ask.Principal) *profile {
 	}
 	f.cluster = names.NewPatterns(cluster...)
 	f.index = newEntryIndex(f.entries)
-	f.explicit = f.newGrant(func(actions names.Patterns) bool { return explicitly(actions, systemPermission) })
+	f.explicit = f.newGrant(func(actions names.Patterns) bool { return p.openable && explicitly(actions, systemPermission) })
 	f.grants.Store(&map[string]*grant{})
 	p.profiles.Add(key, f)
 	return f

@@ -139,7 +139,7 @@ func TestTwoRoads(t *testing.T) {
 func checkRoads(t *testing.T, d dice, seed int) (allowed int) {
 	t.Helper()
 	w, sec := d.world(), d.security()
-	set := config.Policy{DFMEmptyOverridesAll: d.once(2), SystemIndices: config.SystemIndices{Enabled: true, Indices: []string{".sys*"}}}
+	set := config.Policy{DFMEmptyOverridesAll: d.once(2), SystemIndices: config.SystemIndices{Enabled: true, PermissionEnabled: d.once(2), Indices: []string{".sys*"}}}
 	policy := compile(t, sec, set)
 	who := &ask.Principal{
 		Identity: ask.Identity{Name: "anna", Attributes: map[string]string{"attr.internal.x": "a", "attr.internal.bad": "*"}},

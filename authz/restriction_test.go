@@ -160,7 +160,7 @@ roles:
   sys:   {index_permissions: [{index_patterns: ["*"], allowed_actions: ["*", "system:admin/system_index"]}]}
   all:   {index_permissions: [{index_patterns: ["*"], allowed_actions: ["*"]}]}
 `)
-	set := config.Policy{SystemIndices: config.SystemIndices{Enabled: true, Indices: []string{".sys*"}}}
+	set := config.Policy{SystemIndices: config.SystemIndices{Enabled: true, PermissionEnabled: true, Indices: []string{".sys*"}}}
 	p := compile(t, sec, set)
 	f := func(pattern string, want bool, roles ...string) {
 		t.Helper()
