@@ -25,6 +25,10 @@ func (k *walker) number(v esjson.Value, key string, as kind) error {
 		if !isWhole(v, math.MinInt64, math.MaxInt64) {
 			return badValue(v, key, "want an integer of 64 bits")
 		}
+	case as == natural:
+		if !isWhole(v, 0, math.MaxInt32) {
+			return badValue(v, key, "want an integer of 32 bits that is not negative")
+		}
 	case !isWhole(v, math.MinInt32, math.MaxInt32):
 		return badValue(v, key, "want an integer of 32 bits")
 	}

@@ -14,10 +14,11 @@ func TestNumbers(t *testing.T) {
 	}
 	// The places stand for all of their kind: what their engines read is in the tables.
 	places := map[kind][]string{
-		whole: {`{"size":#}`, `{"from":#}`, `{"terminate_after":#}`, `{"rescore":{"window_size":#}}`, `{"slice":{"id":#,"max":2}}`,
+		whole: {`{"size":#}`, `{"from":#}`, `{"terminate_after":#}`, `{"slice":{"id":#,"max":2}}`,
 			`{"query":{"match_phrase":{"dept":{"query":"x","slop":#}}}}`, `{"query":{"intervals":{"dept":{"match":{"query":"x","max_gaps":#}}}}}`,
 			`{"query":{"match":{"dept":{"query":"x","max_expansions":#}}}}`, `{"aggs":{"a":{"terms":{"field":"dept","shard_size":#}}}}`,
 			`{"highlight":{"number_of_fragments":#}}`, `{"aggs":{"a":{"top_hits":{"size":#}}}}`},
+		natural:  {`{"rescore":{"window_size":#}}`},
 		long:     {`{"aggs":{"a":{"terms":{"field":"dept","min_doc_count":#}}}}`, `{"aggs":{"a":{"cardinality":{"field":"dept","precision_threshold":#}}}}`},
 		decimal:  {`{"min_score":#}`, `{"query":{"match_all":{"boost":#}}}`, `{"query":{"terms":{"dept":["x"],"boost":#}}}`, `{"query":{"dis_max":{"tie_breaker":#}}}`},
 		hitCount: {`{"track_total_hits":#}`},
@@ -42,13 +43,13 @@ func TestNumbers(t *testing.T) {
 			}
 		}
 	}
-	f("10", whole, long, decimal, hitCount, scalar)
-	f(`"10"`, whole, long, decimal, hitCount, scalar)
+	f("10", whole, natural, long, decimal, hitCount, scalar)
+	f(`"10"`, whole, natural, long, decimal, hitCount, scalar)
 	f("-1", whole, long, decimal, hitCount, scalar) // the cluster knows which may be negative
-	f("-0", whole, long, decimal, hitCount, scalar)
-	f("1e3", whole, long, decimal, hitCount, scalar)
-	f("10.0", whole, long, decimal, hitCount, scalar)
-	f("2147483647", whole, long, decimal, hitCount, scalar)
+	f("-0", whole, natural, long, decimal, hitCount, scalar)
+	f("1e3", whole, natural, long, decimal, hitCount, scalar)
+	f("10.0", whole, natural, long, decimal, hitCount, scalar)
+	f("2147483647", whole, natural, long, decimal, hitCount, scalar)
 	f("2147483648", long, decimal, scalar)
 	f("-2147483649", long, decimal, scalar)
 	f("9223372036854775807", long, decimal, scalar)

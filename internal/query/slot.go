@@ -25,6 +25,7 @@ const (
 
 	// Numbers, which clusters read as such: a number that does not fit is no request.
 	whole    // an integer of 32 bits
+	natural  // one that is not negative: clusters fail on it with a 500
 	long     // an integer of 64 bits
 	decimal  // a finite number
 	hitCount // true, false or an integer of 32 bits
