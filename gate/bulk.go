@@ -103,7 +103,7 @@ func (b *bulkLines) Item(dst, document []byte) ([]byte, error) {
 		return dst, nil
 	}
 	s := slot{}
-	if ruledDocuments(b.judged) {
+	if b.judged.hides {
 		s.treat = conflictTreatment{}
 	}
 	b.treat.slots = append(b.treat.slots, s)

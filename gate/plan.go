@@ -22,7 +22,8 @@ type plan struct {
 
 	q         endpoint.Query
 	asked     endpoint.Asked
-	decisions []judged // one for each part
+	decisions []judged  // one for each part
+	only      [1]judged // room for the decision of a request of one part
 }
 
 // judged is a part with what it resolved to and what was decided.
@@ -32,6 +33,8 @@ type judged struct {
 	authz.Decision
 	// rejection is set on a refused part: of the request, or of its slot alone.
 	rejection *ask.Rejection
+	// hides tells that the one target of the part may hold hidden documents.
+	hides bool
 	// mayAddFields tells that the write may bring fields that the mapping lacks.
 	mayAddFields bool
 }
@@ -39,7 +42,10 @@ type judged struct {
 // decide resolves and decides every part. It reports whether that settles the
 // request: a part of the whole request is refused, or newer state is needed.
 func (pl *plan) decide() (Outcome, bool) {
-	pl.decisions = make([]judged, 0, len(pl.asked.Parts))
+	pl.decisions = pl.only[:0]
+	if n := len(pl.asked.Parts); n > len(pl.only) {
+		pl.decisions = make([]judged, 0, n)
+	}
 	for _, part := range pl.asked.Parts {
 		j, err := pl.judge(part)
 		if errors.Is(err, errNeedState) {
@@ -77,15 +83,22 @@ func (pl *plan) judge(part ask.Part) (judged, error) {
 // field is decided apart: most documents have none.
 func (pl *plan) ask(j *judged) {
 	whole := j.part
-	j.part.Privileges = slices.DeleteFunc(slices.Clone(whole.Privileges), func(p ask.Privilege) bool { return p.When == ask.NewField })
+	asksFields := slices.ContainsFunc(whole.Privileges, ofNewField)
+	if asksFields {
+		j.part.Privileges = slices.DeleteFunc(slices.Clone(whole.Privileges), ofNewField)
+	}
 	j.Decision = pl.s.policy.Decide(pl.who, cluster{pl.s.state}, j.part, j.resolved, pl.r.Now)
 	if j.Effect != authz.Allow {
 		j.rejection = pl.refusal(j)
 		return
 	}
-	j.mayAddFields = len(j.part.Privileges) == len(whole.Privileges) ||
+	j.hides = j.part.Single && pl.hidesDocuments(j)
+	j.mayAddFields = !asksFields ||
 		pl.s.policy.Decide(pl.who, cluster{pl.s.state}, whole, j.resolved, pl.r.Now).Effect == authz.Allow
 }
+
+// ofNewField reports whether p is asked only of a document with a new field.
+func ofNewField(p ask.Privilege) bool { return p.When == ask.NewField }
 
 // refusal says what was missing. The names are those that the client wrote.
 func (pl *plan) refusal(j *judged) *ask.Rejection {

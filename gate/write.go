@@ -27,7 +27,7 @@ func (pl *plan) planWrite() Outcome {
 	}
 	setBody(&call, pl.q.Body)
 	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call}}
-	if ruledDocuments(j) {
+	if j.hides {
 		out.Forward.Treat = conflictTreatment{}
 	}
 	if j.Allowed[0].Kind == ask.Missing {
@@ -36,9 +36,22 @@ func (pl *plan) planWrite() Outcome {
 	return out
 }
 
-// ruledDocuments reports whether documents of a target may be hidden.
-func ruledDocuments(j *judged) bool {
-	return slices.ContainsFunc(j.Groups, func(g authz.Group) bool { return g.Rules.None || len(g.Rules.DLS) > 0 })
+// hidesDocuments reports whether documents of a target may be hidden: by a rule, or by
+// the filter of the alias that it is named by.
+func (pl *plan) hidesDocuments(j *judged) bool {
+	ruled := func(g authz.Group) bool { return g.Rules.None || len(g.Rules.DLS) > 0 }
+	filtered := func(t ask.Target) bool {
+		if !t.Filtered {
+			return false
+		}
+		for _, b := range pl.s.state.Bindings(ask.Resolved{Targets: []ask.Target{t}}) {
+			if len(b.Filters) > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	return slices.ContainsFunc(j.Groups, ruled) || slices.ContainsFunc(j.Allowed, filtered)
 }
 
 // versionOfConflict is where the reason of a conflict goes on with the version of the
@@ -69,15 +82,15 @@ func (pl *plan) mayWrite(j *judged, creates, update bool) *ask.Rejection {
 	if slices.ContainsFunc(j.Allowed[0].Members, pl.s.storesQueries) {
 		return notBuilt("a write to an index with stored queries (percolator)")
 	}
+	if j.hides && !creates {
+		return restricted("under a document rule, or the filter of an alias, only new documents may be written: use op_type=create")
+	}
 	for _, g := range j.Groups {
-		r := g.Rules
 		switch {
-		case len(r.Masks) > 0:
+		case len(g.Rules.Masks) > 0:
 			return notBuilt("a write to an index with masked fields")
-		case (r.None || len(r.DLS) > 0) && !creates:
-			return restricted("under a document rule only new documents may be written: use op_type=create")
-		case update && (r.None || len(r.DLS)+len(r.FLS) > 0):
-			return restricted("update is refused under a document or field rule")
+		case update && len(g.Rules.FLS) > 0:
+			return restricted("update is refused under a field rule")
 		}
 	}
 	return nil
