@@ -9,9 +9,10 @@ import (
 // decided; its values are those of the key privileges_evaluation_type.
 type Evaluation string
 
+// The evaluators.
 const (
-	EvaluationLegacy Evaluation = "legacy" // also what an absent key means
-	EvaluationV4     Evaluation = "v4"
+	EvaluationLegacy Evaluation = "legacy" // the rules of the plugin up to 3.4; also what an absent key means
+	EvaluationV4     Evaluation = "v4"     // those of its newer evaluator
 )
 
 // Dynamic is config.dynamic of config.yml.

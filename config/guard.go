@@ -29,6 +29,7 @@ func (c *Config) SetDefaults() {
 // ClientAuth says whether clients have to show a certificate.
 type ClientAuth string
 
+// The ways to ask clients for a certificate.
 const (
 	ClientAuthNone     ClientAuth = "none"
 	ClientAuthOptional ClientAuth = "optional"
@@ -107,11 +108,11 @@ type Timeouts struct {
 	Pos Pos `yaml:"-"`
 
 	ReadHeader time.Duration `yaml:"read_header"`
-	Read       time.Duration `yaml:"read"`  // a whole request
-	Write      time.Duration `yaml:"write"` // a whole answer
+	Read       time.Duration `yaml:"read"`  // each 64 KiB of a body; a steady upload may take longer
+	Write      time.Duration `yaml:"write"` // each 64 KiB of an answer; a steady download may take longer
 	Idle       time.Duration `yaml:"idle"`  // a connection without a request
 	Connect    time.Duration `yaml:"connect"`
-	Upstream   time.Duration `yaml:"upstream"` // from sending to the last byte of the answer
+	Upstream   time.Duration `yaml:"upstream"` // without progress of the cluster, in sending or answering
 	Drain      time.Duration `yaml:"drain"`    // requests under way when asked to stop
 }
 
@@ -131,7 +132,7 @@ type State struct {
 	Pos Pos `yaml:"-"`
 
 	MaxAge      time.Duration `yaml:"max_age"`      // older state decides nothing for restricted users
-	Poll        time.Duration `yaml:"poll"`         // between two looks at the cluster
+	Poll        time.Duration `yaml:"poll"`         // between two looks, where the cluster can't be waited on
 	MinInterval time.Duration `yaml:"min_interval"` // between two refreshes asked for by requests
 	Timeout     time.Duration `yaml:"timeout"`      // of one look
 }
@@ -161,10 +162,11 @@ func (a *Auth) SetDefaults() {
 // RoleResolution says what makes a role of a backend role.
 type RoleResolution string
 
+// The ways in which users get roles.
 const (
 	MappingOnly      RoleResolution = "MAPPING_ONLY"      // roles_mapping.yml alone
 	BackendRolesOnly RoleResolution = "BACKENDROLES_ONLY" // a backend role is the role of its name
-	RolesBoth        RoleResolution = "BOTH"
+	RolesBoth        RoleResolution = "BOTH"              // both of these
 )
 
 // Policy has the settings that the plugin keeps in opensearch.yml, without their
@@ -197,6 +199,7 @@ func (p *Policy) SetDefaults() {
 // LogLevel is the least level that is logged.
 type LogLevel string
 
+// The levels, from the most talkative.
 const (
 	LogDebug LogLevel = "debug"
 	LogInfo  LogLevel = "info"
