@@ -38,7 +38,6 @@ func Compile(sec *config.Security, set config.Policy) (*Policy, []config.Warning
 	if err := c.faults.Err(); err != nil {
 		return nil, c.warnings, err
 	}
-	c.policy.collectRuled()
 	if err := c.caches(); err != nil {
 		return nil, c.warnings, err
 	}

@@ -163,11 +163,11 @@ roles:
   a: {index_permissions: [{index_patterns: ["x-*", "${user.name}"], dls: '{"term":{"o":"${user.name}"}}', fls: ["~a"]}]}
   b: {index_permissions: [{index_patterns: ["free"]}]}
   c: {index_permissions: [{index_patterns: ["y"], dls: '{"terms":{"o":[${user.roles}],"p":${attr.jwt.x}}}', masked_fields: ["m"]}]}
+  d: {index_permissions: [{index_patterns: ["z"], masked_fields: ["m"]}]}
 `)), config.Policy{})
 	want := []Rule{
-		{Role: "a", Patterns: []string{"x-*", "${user.name}"}, DLS: `{"term":{"o":"${user.name}"}}`, Samples: []string{`{"term":{"o":"x"}}`}, FLS: []string{"~a"}},
-		{Role: "c", Patterns: []string{"y"}, DLS: `{"terms":{"o":[${user.roles}],"p":${attr.jwt.x}}}`,
-			Samples: []string{`{"terms":{"o":["x"],"p":1}}`, `{"terms":{"o":["x"],"p":["x"]}}`}, Masks: []string{"m"}},
+		{Role: "a", DLS: `{"term":{"o":"${user.name}"}}`, FLS: []string{"~a"}},
+		{Role: "c", DLS: `{"terms":{"o":[${user.roles}],"p":${attr.jwt.x}}}`},
 	}
 	got := p.Rules()
 	for i := range got {
@@ -179,28 +179,4 @@ roles:
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(config.Pos{})); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
 	}
-}
-
-func TestMayRestrict(t *testing.T) {
-	p := compile(t, parseSecurity(t, `
-roles:
-  a: {index_permissions: [{index_patterns: ["x-*", "z-${user.name}", "<d-{now/d}-e>", "/r.*/"], fls: ["~a"]}]}
-  b: {index_permissions: [{index_patterns: ["free"]}]}
-`), config.Policy{})
-	w := &world{AliasMap: map[string][]string{"x-alias": {"free"}}, Streams: map[string][]string{"x-ds": {".ds-1"}}}
-	f := func(index string, want bool) {
-		t.Helper()
-		if got := p.MayRestrict(w, index); got != want {
-			t.Errorf("%s: got %v; want %v", index, got, want)
-		}
-	}
-	f("x-1", true)
-	f("y-1", false)
-	f("z-anybody", true)
-	f("d-2026.01.01-e", true) // at any time
-	f("d-2026.01.01", false)
-	f("r1", true)
-	f("free", true)  // by its alias
-	f(".ds-1", true) // by its stream
-	f(".ds-2", false)
 }

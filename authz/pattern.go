@@ -13,7 +13,6 @@ import (
 
 // indexPattern is a pattern of index_patterns in one of its three forms.
 type indexPattern struct {
-	text     string // as written
 	static   names.Pattern
 	template *template // holds ${…}: rendered for each principal
 	date     string    // "<…>": resolved at the time of the request
@@ -28,17 +27,24 @@ func parseIndexPattern(text string) (indexPattern, error) {
 			return indexPattern{}, fmt.Errorf("date math %q holds a variable; that is not supported", text)
 		}
 		_, err := resolveDate(text, time.Unix(0, 0))
-		return indexPattern{text: text, date: text}, err
+		return indexPattern{date: text}, err
 	case isTemplate(text):
 		t, err := parseTemplate(text)
 		if err != nil {
 			return indexPattern{}, err
 		}
 		_, err = t.renderPattern(sampleValue) // a broken expression is found now
-		return indexPattern{text: text, template: t}, err
+		return indexPattern{template: t}, err
 	}
 	p, err := names.ParsePattern(text)
-	return indexPattern{text: text, static: p}, err
+	return indexPattern{static: p}, err
+}
+
+// resolveDate computes a date math pattern at a time, in UTC unless it says
+// otherwise. The result is a pattern like any other.
+func resolveDate(text string, now time.Time) (string, error) {
+	e, err := names.Expr(text).DateMath(now)
+	return string(e), err
 }
 
 // sampleValue stands for any value of a variable.

@@ -51,7 +51,6 @@ type Policy struct {
 	roles    map[string]*role
 	mappings []mapping
 	hidden   map[string]bool // roles whose mapping is hidden
-	ruled    *grant          // where some rule can bind
 
 	principals *lru.Cache[string, *ask.Principal]
 	subjects   *lru.Cache[*ask.Principal, *subject]

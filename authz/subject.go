@@ -30,3 +30,7 @@ func (p *Policy) subject(who *ask.Principal) *subject {
 	p.subjects.Add(who, s)
 	return s
 }
+
+// Ruled reports whether any role of who carries a document, field or mask rule, on
+// whatever index: then a name that comes to mean another index may come under it.
+func (p *Policy) Ruled(who *ask.Principal) bool { return p.subject(who).ruled }

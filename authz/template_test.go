@@ -220,10 +220,10 @@ func FuzzRenderPattern(f *testing.F) {
 			bound := p.bind(who)
 			pattern := bound.at(noon)
 			if !bound.unknown && pattern.Match(name) && !strings.HasPrefix(name, "a-"+value+"-") {
-				t.Fatalf("%q with %q matches %q", p.text, value, name)
+				t.Fatalf("%q with %q matches %q", p.template.text, value, name)
 			}
 			if sensible := value != "" && !strings.ContainsAny(value, notInNames); sensible && utf8.ValidString(value) && !pattern.Match("a-"+value+"-x") {
-				t.Fatalf("%q with %q does not match its own value", p.text, value)
+				t.Fatalf("%q with %q does not match its own value", p.template.text, value)
 			}
 		}
 	})
