@@ -24,11 +24,12 @@ func rejectError(err error) Outcome {
 // with the names that the client wrote itself; never with a name it could not see
 // (law 12).
 func forbidden(p *ask.Principal, actions, written []string) *ask.Rejection {
-	text := fmt.Sprintf("no permissions for [%s] and User [name=%s, backend_roles=[%s], requestedTenant=null]",
-		strings.Join(actions, ", "), p.Name, strings.Join(p.BackendRoles, ", "))
+	on := ""
 	if len(written) > 0 {
-		text += " on [" + someOf(written) + "]"
+		on = " on [" + someOf(written) + "]"
 	}
+	text := "no permissions for [" + strings.Join(actions, ", ") + "] and User [name=" + p.Name +
+		", backend_roles=[" + strings.Join(p.BackendRoles, ", ") + "], requestedTenant=null]" + on
 	first := ""
 	if len(actions) > 0 {
 		first = actions[0]
