@@ -25,9 +25,6 @@ type Answer struct {
 	// Default is used for hits that do not say their index (filter_path can take it
 	// out): only to be set where all indices of the request share a projection.
 	Default *Projection
-	// Explanation lets score explanations pass. They name the clauses that ran, an
-	// added filter among them.
-	Explanation bool
 }
 
 // filters keeps the small buffers of passes that have ended.

@@ -42,6 +42,7 @@ type AnswerError struct {
 	Err    error // the syntax error, if it is one
 }
 
+// Error says what of the answer was not understood, and where.
 func (e *AnswerError) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("cannot filter answer: %v", e.Err)
@@ -49,6 +50,7 @@ func (e *AnswerError) Error() string {
 	return fmt.Sprintf("cannot filter answer: %s at offset %d", e.Msg, e.Offset)
 }
 
+// Unwrap returns the syntax error, if it is one.
 func (e *AnswerError) Unwrap() error { return e.Err }
 
 func fault(at int, format string, args ...any) error {

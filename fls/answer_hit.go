@@ -22,7 +22,8 @@ func (f *filter) oneHit(i int, member func(f *filter, key []byte, i int) (int, b
 }
 
 // hitMember passes over one member of a hit. The list of keys is closed: what is
-// not known may hold anything, so it is an error.
+// not known may hold anything, so it is an error. So is an explanation, which names
+// the clauses that ran, an added filter among them.
 func (f *filter) hitMember(key []byte, i int) (end int, keep bool, err error) {
 	switch string(key) {
 	case "_index":
@@ -41,10 +42,6 @@ func (f *filter) hitMember(key []byte, i int) (end int, keep bool, err error) {
 	case "_id", "_type", "_score", "_version", "_seq_no", "_primary_term", "_routing", "_parent", "sort",
 		"matched_queries", "_shard", "_node", "_rank", "_size", "_doc_count", "_tier":
 		return f.keep(i)
-	case "_explanation":
-		if f.Explanation {
-			return f.keep(i)
-		}
 	}
 	return i, false, fault(i, "found unknown key %s in a hit", quote(key))
 }

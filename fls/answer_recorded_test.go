@@ -37,7 +37,7 @@ func TestRecordedAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := ProjectionOf(NewView(r, m))
+		p := NewView(r, m).Projection()
 		return &Answer{Visible: func(index []byte) *Projection {
 			if i := string(index); i == "hr" || i == "none" {
 				return p

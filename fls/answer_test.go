@@ -175,14 +175,12 @@ func TestDefaultProjection(t *testing.T) {
 }
 
 func TestExplanation(t *testing.T) {
-	a := twoIndices(t)
-	a.Explanation = true
 	src := `{"hits":{"hits":[{"_shard":"[hr][0]","_node":"n","_index":"hr","_source":{},"_explanation":{"value":1}}]}}`
-	checkFilter(t, a, (*Answer).AppendSearch, src, src)
+	checkFault(t, twoIndices(t), (*Answer).AppendSearch, src, `unknown key "_explanation" in a hit`)
 }
 
-// TestProjectionOf: what the mapping says of a name counts where names are used.
-func TestProjectionOf(t *testing.T) {
+// TestNamedFields: what the mapping says of a name counts where names are used.
+func TestNamedFields(t *testing.T) {
 	v, err := esjson.Parse(new(esjson.Tape), []byte(`{"properties":{"ssn":{"type":"keyword","copy_to":"all"},"nick":{"type":"alias","path":"ssn"},"all":{"type":"text"},
 		"name":{"type":"keyword"},"dep":{"type":"nested","properties":{"ssn":{"type":"keyword"},"age":{"type":"long"}}}}}`), esjson.RequestLimits())
 	if err != nil {
@@ -198,7 +196,7 @@ func TestProjectionOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := ProjectionOf(NewView(r, m))
+		p := NewView(r, m).Projection()
 		a := &Answer{Visible: func([]byte) *Projection { return p }}
 		checkFilter(t, a, (*Answer).AppendGet, `{"_index":"hr",`+src+`}`, `{"_index":"hr",`+want+`}`)
 	}

@@ -110,7 +110,7 @@ func mayMatchBelow(p names.Pattern, prefix string) bool {
 	return strings.HasPrefix(text, prefix)
 }
 
-// sourcePatterns returns the entries as patterns for the _source option of a
+// requestPatterns returns the entries as patterns for the _source option of a
 // request, as far as the clusters understand them: '*' is their only wildcard. The
 // answer filter does not depend on them.
 func (r Rules) requestPatterns() (includes, excludes []string) {

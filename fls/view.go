@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"guard/internal/mapping"
+	"guard/internal/names"
 	"guard/internal/query"
 )
 
@@ -27,7 +28,7 @@ func NewView(rules Rules, m *mapping.Mapping) *View {
 			v.hidden[f.Path] = true
 		}
 	}
-	v.projection = ProjectionOf(v)
+	v.projection = projectionOf(v)
 	return v
 }
 
@@ -130,6 +131,25 @@ func (v *View) HasNested() bool {
 
 // Projection returns what answers are filtered by: the same rules, once more.
 func (v *View) Projection() *Projection { return v.projection }
+
+func projectionOf(v *View) *Projection {
+	if v.rules.All() {
+		return ShowEverything()
+	}
+	return NewProjection(sourcePatterns(v.rules.includes), sourcePatterns(v.rules.excludes), v.Shows)
+}
+
+func sourcePatterns(ps names.Patterns) []SourcePattern {
+	var out []SourcePattern
+	for _, p := range ps.List() {
+		sp := SourcePattern{Match: p.Match}
+		if !p.IsRegex() {
+			sp.Below = func(path string) bool { return mayMatchBelow(p, path+".") }
+		}
+		out = append(out, sp)
+	}
+	return out
+}
 
 // Views are the views of all indices of one search; they answer what the walker
 // asks. An index whose fields are not restricted takes part with a view that shows
