@@ -399,7 +399,7 @@ func TestFingerprint(t *testing.T) {
 	f("dh", "a", "b", "c")
 	f("", "", "", "")
 	a := attempt{name: []byte("a"), password: []byte("b")}
-	if v.fingerprint(a) != v.fingerprint(a) {
+	if first := v.fingerprint(a); v.fingerprint(a) != first {
 		t.Error("one attempt has two fingerprints")
 	}
 	if v.fingerprint(a) == newVerifier(t, VerifierOptions{}).fingerprint(a) {

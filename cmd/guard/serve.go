@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/signal"
 	"sync"
 	"syscall"
@@ -48,12 +49,12 @@ type server struct {
 	reloads   *reloads
 	proxy     *proxy.Server
 	registry  *prometheus.Registry
-	warnOnce  sync.Once
 }
 
 func serve(ctx context.Context, s settings) error {
 	c, warnings, err := config.Load(s.file, s.overrides)
 	if err != nil {
+		printWarnings(os.Stderr, warnings) // there is no log yet, and a warning may explain the fault
 		return err
 	}
 	srv, err := newServer(c, warnings)
