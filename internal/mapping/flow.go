@@ -1,20 +1,17 @@
 package mapping
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // flow is the graph of values: an edge from a to b means that b shows the value
 // of a. Paths need not be in the mapping: a copy can go to a field that the next
 // document will create.
 type flow struct {
-	to, from map[string][]string
+	from     map[string][]string
 	scripted []string // paths that may show anything
 }
 
 func newFlow(fields []Field) flow {
-	w := flow{to: map[string][]string{}, from: map[string][]string{}}
+	w := flow{from: map[string][]string{}}
 	for _, f := range fields {
 		switch f.Kind {
 		case MultiField:
@@ -32,10 +29,7 @@ func newFlow(fields []Field) flow {
 	return w
 }
 
-func (w *flow) edge(a, b string) {
-	w.to[a] = append(w.to[a], b)
-	w.from[b] = append(w.from[b], a)
-}
+func (w *flow) edge(a, b string) { w.from[b] = append(w.from[b], a) }
 
 // Carries returns the paths whose values can be read by naming path, path among
 // them: the target of an alias, the main field of a multi-field, the sources of
@@ -59,35 +53,6 @@ func (m *Mapping) Carries(path string) (sources []string, all bool) {
 		all = all || seen[s]
 	}
 	return sorted(seen), all
-}
-
-// Family returns every path that can show the value of path or of something below
-// it: the field, its multi-fields, aliases and copies, theirs in turn, the scripted
-// fields of the index, and the objects around each of these (whose own names say
-// whether anything is inside). It is sorted. A key of an opaque field is shown by
-// the whole field, an alias shows what its target shows. For all mapped p and q:
-// if q carries p, q is in the family of p.
-func (m *Mapping) Family(path string) []string {
-	if f, ok := m.Lookup(path); ok {
-		switch {
-		case f.SubKey != "":
-			path = f.Path
-		case f.Kind == Alias:
-			path = f.AliasOf
-		}
-	}
-	start := append([]string{path}, m.flow.scripted...)
-	for f := range m.Below(path) {
-		start = append(start, f.Path)
-	}
-	return sorted(spread(start, func(p string, visit func(string)) {
-		each(m.flow.to[p], visit)
-		for i := strings.LastIndexByte(p, '.'); i > 0; i = strings.LastIndexByte(p[:i], '.') {
-			if _, ok := m.index[p[:i]]; ok {
-				visit(p[:i])
-			}
-		}
-	}))
 }
 
 // spread returns what can be reached from start by any number of steps.

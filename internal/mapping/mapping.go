@@ -28,6 +28,7 @@ const (
 
 var kindNames = [...]string{"missing", "leaf", "object", "nested", "multi-field", "alias", "runtime"}
 
+// String returns the name that messages give the kind.
 func (k Kind) String() string { return kindNames[k] }
 
 // Field is one path of a mapping. It is a value; its slices are read-only.
@@ -61,8 +62,8 @@ type Field struct {
 // Hash identifies the content of a mapping.
 type Hash [sha256.Size]byte
 
-// Mapping holds the fields of one index. It is immutable; equal mappings of many
-// indices can share one (see Set).
+// Mapping holds the fields of one index. It is immutable; indices with equal mappings
+// can share one.
 type Mapping struct {
 	hash   Hash
 	fields []Field        // sorted by path

@@ -18,23 +18,13 @@ var thousand = func() string {
 	return s.String() + `}}`
 }()
 
-func BenchmarkIntern(b *testing.B) {
+func BenchmarkParse(b *testing.B) {
 	v := value(b, thousand)
-	b.Run("new", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := NewSet(nil).Intern(v); err != nil {
-				b.Fatal(err)
-			}
+	for b.Loop() {
+		if _, err := Parse(v); err != nil {
+			b.Fatal(err)
 		}
-	})
-	b.Run("known", func(b *testing.B) {
-		set := NewSet(nil)
-		for b.Loop() {
-			if _, err := set.Intern(v); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
+	}
 }
 
 func BenchmarkLookup(b *testing.B) {
