@@ -77,22 +77,6 @@ func (e Expr) Pattern() (Pattern, bool) {
 	return parseGlob(text), true
 }
 
-// Expr returns p as an expression that a cluster expands to just the names that p
-// matches, and whether there is one: clusters know '*' alone.
-func (p Pattern) Expr() (Expr, bool) {
-	if p.kind == kindNothing || p.kind == kindRegex {
-		return "", false
-	}
-	text := p.globText()
-	if p.kind == kindExact && strings.Contains(text, "*") || strings.ContainsAny(text, "?<>:,/") {
-		return "", false
-	}
-	if text[0] == '-' || text[0] == '_' {
-		return "", false
-	}
-	return Expr(text), true
-}
-
 // Expand says which states of an index a wildcard may expand to. The zero value
 // expands to nothing.
 type Expand uint8

@@ -60,15 +60,6 @@ func MustParsePattern(text string) Pattern {
 	return p
 }
 
-// Exact returns the pattern that matches name and nothing else, also where name
-// holds '*', '?' or slashes: what a user name or attribute becomes.
-func Exact(name string) Pattern {
-	if strings.TrimSpace(name) == "" {
-		return Pattern{}
-	}
-	return Pattern{kind: kindExact, text: name, glob: name}
-}
-
 func isRegex(text string) bool {
 	return len(text) >= 2 && text[0] == '/' && text[len(text)-1] == '/'
 }
@@ -257,10 +248,4 @@ func (ps Patterns) Match(name string) bool {
 		}
 	}
 	return false
-}
-
-// Covers reports whether a single one of ps covers q. Patterns that cover q only
-// together are not found: that errs towards enumerating names.
-func (ps Patterns) Covers(q Pattern) bool {
-	return slices.ContainsFunc(ps.list, func(p Pattern) bool { return p.Covers(q) })
 }
