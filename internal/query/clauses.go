@@ -99,7 +99,7 @@ var clauses = index([]clause{
 	// inside; span_gap stands among the clauses of span_near alone.
 	{name: "intervals", engines: Both, form: perField, value: join(namedBoost, intervalRule)},
 	{name: "span_term", engines: Both, form: perField, short: scalar, value: join(namedBoost, of(scalar, "value", "term"))},
-	{name: "span_multi", engines: Both, keys: join(namedBoost, of(queryOne, "match"))},
+	{name: "span_multi", engines: Both, verdict: verdict{dls: whyTerms}, keys: join(namedBoost, of(queryOne, "match"))},
 	{name: "span_first", engines: Both, keys: join(namedBoost, of(queryOne, "match"), of(whole, "end"))},
 	{name: "span_near", engines: Both, keys: join(namedBoost, of(queryMany, "clauses"), of(scalar, "in_order"), of(whole, "slop"))},
 	{name: "span_gap", engines: Both, form: perField, short: scalar},

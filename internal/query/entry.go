@@ -44,6 +44,9 @@ func appendBody(dst []byte, body esjson.Value, p *Params, r *Rules, keys shape) 
 	if err := k.body(body, p.over, keys); err != nil {
 		return dst, err
 	}
+	if err := k.tooWide(k.asked); err != nil {
+		return dst, err
+	}
 	k.w.EndObject()
 	return k.w.Bytes(), nil
 }

@@ -145,7 +145,7 @@ func (k *walker) atLeast(v esjson.Value, key string, as kind, n int64, why strin
 func (k *walker) rewriting(v esjson.Value, key string) error {
 	if k.docRule() && !k.role {
 		switch v.String() {
-		case "constant_score", "constant_score_boolean", "scoring_boolean", "constant_score_blended":
+		case "constant_score", "constant_score_blended": // the others count terms, see oracle.go
 		default:
 			return refuse(v, key, "%s%s", whyTerms, underDocRule)
 		}

@@ -31,6 +31,9 @@ type walker struct {
 	around textAround
 	// continued tells that the search goes on after a hit.
 	continued bool
+	// within tells that nothing here is weighed: spans hold spans and nothing else.
+	within   bool
+	expanded expansion
 	// inner tells that hits here are those of a clause, not of the body.
 	inner bool
 }

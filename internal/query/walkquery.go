@@ -30,9 +30,18 @@ func (k *walker) clause(v esjson.Value, c *clause) error {
 	if why := k.refusal(c.verdict); why != "" {
 		return refuse(v, c.name, "%s", why)
 	}
+	k.expandClause(c, v)
 	if c.form == fieldTest && k.fieldRule() {
 		return k.exists(v, c)
 	}
+	if k.docRule() && !k.role && !k.within && weighsHidden(c, v) {
+		return k.unweighed(v, c)
+	}
+	return k.printed(v, c)
+}
+
+// printed prints {name: v} as it stands.
+func (k *walker) printed(v esjson.Value, c *clause) error {
 	k.w.BeginObject()
 	k.w.Key(c.name)
 	if err := k.clauseBody(v, c); err != nil {

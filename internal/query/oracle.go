@@ -1,0 +1,213 @@
+package query
+
+import (
+	"strings"
+	"unicode"
+
+	"guard/internal/esjson"
+)
+
+// Under a document rule a clause may depend on the dictionary, which holds the terms
+// of hidden documents too, in two ways that its hits do not show:
+//
+//   - The score of some clauses adds up what every term of theirs weighs, also those
+//     that no visible document holds: spans, the words that a prefix stands for, and
+//     near spellings. They are printed in constant_score: the hits stay, and nothing
+//     is weighed. (The weight of a word that matches is known to depend on how often
+//     it occurs in hidden documents; docs/compatibility.md says so.)
+//   - A search with more than 1,024 clauses is an error, and near spellings count each
+//     by itself. A search that could come near that number is refused.
+
+// maxExpanded bounds the clauses of a search with near spellings, those that they
+// expand to among them. It stays below the clusters' 1,024.
+const maxExpanded = 900
+
+// expansion counts what a search can expand to.
+type expansion struct {
+	leaves int // clauses, each word of a text counted
+	near   int // clauses that near spellings can become
+}
+
+// weighsHidden reports whether the score of a clause depends on terms that only hidden
+// documents may hold.
+func weighsHidden(c *clause, v esjson.Value) bool {
+	switch c.name {
+	case "match_phrase_prefix", "fuzzy":
+		return true
+	case "multi_match":
+		t, _ := v.Lookup("type")
+		return t.String() == "phrase_prefix" || nearSpellings(c, v)
+	default:
+		return isSpan(c.name) || nearSpellings(c, v)
+	}
+}
+
+func isSpan(name string) bool {
+	return strings.HasPrefix(name, "span_") || name == "field_masking_span"
+}
+
+// nearSpellings reports whether a clause on a text also matches other words than those
+// written.
+func nearSpellings(c *clause, v esjson.Value) bool {
+	switch c.name {
+	case "fuzzy":
+		return true
+	case "query_string", "simple_query_string":
+		text, _ := v.Lookup("query")
+		return strings.ContainsRune(text.String(), '~')
+	}
+	_, fuzzy := options(c, v).Lookup("fuzziness")
+	return fuzzy
+}
+
+// options returns the object that holds the options of a clause: below its field, if
+// it has its field as a key.
+func options(c *clause, v esjson.Value) esjson.Value {
+	if c.form != perField {
+		return v
+	}
+	for name, m := range v.Members() {
+		if _, option := c.keys[name]; !option && m.Is(esjson.Object) {
+			return m
+		}
+	}
+	return esjson.Value{}
+}
+
+// expand counts what a clause can become.
+func (k *walker) expandClause(c *clause, v esjson.Value) {
+	k.expanded.leaves++
+	if !k.docRule() || k.role {
+		return
+	}
+	n := words(clauseText(c, v)) * fieldsOf(c, v)
+	k.expanded.leaves += n
+	if nearSpellings(c, v) {
+		k.expanded.near += n * expansionsOf(options(c, v))
+	}
+}
+
+// clauseText returns the text that a clause looks for.
+func clauseText(c *clause, v esjson.Value) string {
+	o := options(c, v)
+	for _, key := range []string{"query", "value", "term"} {
+		if t, ok := o.Lookup(key); ok && !t.Is(esjson.Object) && !t.Is(esjson.Array) {
+			return t.String()
+		}
+	}
+	if c.form != perField {
+		return ""
+	}
+	for name, m := range v.Members() {
+		if _, option := c.keys[name]; !option && m.Is(esjson.String) {
+			return m.String()
+		}
+	}
+	return ""
+}
+
+// words counts the words that any analysis is likely to make of a text: runs of small
+// letters, of capitals, of digits, and each letter of scripts without spaces.
+func words(text string) int {
+	n, last := 0, rune(0)
+	for _, r := range text {
+		class := rune(0)
+		switch {
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Hangul):
+			n++
+		case unicode.IsDigit(r):
+			class = '0'
+		case unicode.IsUpper(r):
+			class = 'A'
+		case unicode.IsLetter(r):
+			class = 'a'
+		}
+		if class != 0 && class != last {
+			n++
+		}
+		last = class
+	}
+	return max(n, 1)
+}
+
+// allFields is what a clause counts as that does not say which fields it searches.
+const allFields = 1000
+
+// fieldsOf counts the fields that a clause searches.
+func fieldsOf(c *clause, v esjson.Value) int {
+	if c.form != multi {
+		return 1
+	}
+	list, ok := v.Lookup("fields")
+	if !ok {
+		list, ok = v.Lookup("default_field")
+	}
+	switch {
+	case !ok, list.Is(esjson.Array) && list.Len() == 0:
+		return allFields
+	case !list.Is(esjson.Array):
+		return oneField(list)
+	}
+	n := 0
+	for _, e := range list.Elements() {
+		n += oneField(e)
+	}
+	return n
+}
+
+func oneField(v esjson.Value) int {
+	if isPattern(v.String()) {
+		return allFields
+	}
+	return 1
+}
+
+// expansionsOf returns how many near spellings a word can stand for.
+func expansionsOf(options esjson.Value) int {
+	n := leastExpansions
+	for _, key := range []string{"max_expansions", "fuzzy_max_expansions"} {
+		if m, ok := options.Lookup(key); ok {
+			if given, err := m.Int(); err == nil && int(given) > n {
+				n = int(min(given, 1<<20))
+			}
+		}
+	}
+	return n
+}
+
+// tooWide refuses a search whose near spellings could bring it to the clusters' limit.
+func (k *walker) tooWide(v esjson.Value) error {
+	if !k.docRule() || k.expanded.near == 0 {
+		return nil
+	}
+	own := strings.Count(k.rules.Filter.JSON(), "{")
+	if n := k.expanded.leaves + k.expanded.near + own; n > maxExpanded {
+		return refuse(v, "fuzziness", "near spellings could expand to %d clauses, want at most %d: name fewer words or fields%s", n, maxExpanded, underDocRule)
+	}
+	return nil
+}
+
+// unweighed prints a clause in constant_score, which keeps its boost.
+func (k *walker) unweighed(v esjson.Value, c *clause) error {
+	k.w.BeginObject()
+	k.w.Key("constant_score")
+	k.w.BeginObject()
+	k.w.Key("filter")
+	k.within = true
+	err := k.printed(v, c)
+	k.within = false
+	if err != nil {
+		return err
+	}
+	boost, ok := v.Lookup("boost")
+	if !ok || !boost.Is(esjson.Number) {
+		boost, ok = options(c, v).Lookup("boost")
+	}
+	if ok && boost.Is(esjson.Number) {
+		k.w.Key("boost")
+		k.w.Value(boost)
+	}
+	k.w.EndObject()
+	k.w.EndObject()
+	return nil
+}
