@@ -34,9 +34,7 @@ type AliasAction struct {
 type AliasPut struct {
 	Indices []names.Expr
 	Alias   names.Expr
-	Filter  esjson.Value
-	// InBody tells that the body named the indices: they cannot be put into the path.
-	InBody bool
+	Filter  esjson.Value // as in AliasAction
 }
 
 // CreateIndex is what the body of an index creation holds; each may be Invalid.
@@ -279,7 +277,7 @@ func (p *AliasPut) read(key string, v esjson.Value) error {
 		if len(p.Indices) > 0 && !slices.Equal(p.Indices, exprs) {
 			return badBody("illegal_argument_exception", "[index] of %s is not what its URL names; want one of them", where)
 		}
-		p.Indices, p.InBody = exprs, true
+		p.Indices = exprs
 	case "alias":
 		alias, err := nameOf(where, key, v)
 		if err != nil {

@@ -120,8 +120,8 @@ func TestAskedAliasesKeepTheirParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(a.Alias.Filter.Raw()); got != `{"term":{"x":1}}` || a.Alias.InBody || a.Alias.Alias != names.Expr("al") {
-		t.Fatalf("got alias %q, in body %v, filter %q", a.Alias.Alias, a.Alias.InBody, got)
+	if got := string(a.Alias.Filter.Raw()); got != `{"term":{"x":1}}` || a.Alias.Alias != names.Expr("al") {
+		t.Fatalf("got alias %q, filter %q", a.Alias.Alias, got)
 	}
 	a, err = asking(t, request(t, "PUT", "/a", `{"settings":{"index":{}}}`), Rules{})
 	if err != nil {

@@ -60,17 +60,6 @@ func (f *form) appendValue(dst []byte, i int, value string) []byte {
 	return appendEscaped(appendHex(dst, value[0]), value[1:])
 }
 
-// WithName returns m with names in the place of {name}, which m must have.
-func (m Match) WithName(names []string) Match {
-	at := m.form.at[slotName]
-	if at < 0 || len(names) == 0 {
-		panic(fmt.Sprintf("BUG: %d names for the name in the path of %q", len(names), m.Route.ID))
-	}
-	m.path = slices.Clone(m.path)
-	m.path[at] = strings.Join(names, ",")
-	return m
-}
-
 // SetParam returns params with the one called name set to value, at its place or at
 // the end. params is not modified.
 func SetParam(params []ask.Param, name, value string) []ask.Param {

@@ -68,21 +68,6 @@ func TestTargetNeverNamesNothing(t *testing.T) {
 	f("/a/_search", func(m Match) string { return m.Target(nil, nil) })
 	f("/a/_search", func(m Match) string { return m.Target([]string{}, nil) })
 	f("/", func(m Match) string { return m.Target([]string{"a"}, nil) })
-	f("/a/_alias/al", func(m Match) string { return m.WithName(nil).TargetAsNamed(nil) })
-	f("/a/_alias", func(m Match) string { return m.WithName([]string{"x"}).TargetAsNamed(nil) })
-}
-
-func TestWithName(t *testing.T) {
-	m, _, err := query(t, request(t, "GET", "/_alias/a*", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := m.WithName([]string{"a1", "a2"}).Target([]string{"x"}, nil); got != "/x/_alias/a1,a2" {
-		t.Fatalf("got %s", got)
-	}
-	if got := m.TargetAsNamed(nil); got != "/_alias/a*" {
-		t.Fatalf("the match was changed: %s", got)
-	}
 }
 
 func TestSetParam(t *testing.T) {
