@@ -36,7 +36,8 @@ func (pl *plan) bind(j *judged, open bool) (*binding, *ask.Rejection) {
 	open = open && len(j.Groups) > 0 && pl.s.policy.Ruled(pl.who)
 	key, single := pl.s.bindingKey(j, open)
 	if !single {
-		return pl.makeBinding(j, open)
+		made, rej := pl.makeBinding(j, open)
+		return made.own(), rej
 	}
 	known, ok := pl.s.memo.bindings.Get(key)
 	if !ok {
@@ -48,8 +49,19 @@ func (pl *plan) bind(j *judged, open bool) (*binding, *ask.Rejection) {
 		pl.s.memo.bindings.Add(key, made)
 		known = made
 	}
-	b := *known
-	return &b, nil
+	return known.own(), nil
+}
+
+// own returns a copy of b for one request, which may add to it.
+func (b *binding) own() *binding {
+	if b == nil {
+		return nil
+	}
+	c := *b
+	if c.views != nil {
+		c.rules.Replaced = new(query.Names)
+	}
+	return &c
 }
 
 // bindingKey is all that the binding of one index depends on.

@@ -104,7 +104,7 @@ func TestCleanErrorOfAnything(t *testing.T) {
 func TestCleanFailures(t *testing.T) {
 	f := func(body, want string) {
 		t.Helper()
-		got, err := cleanFailures(Answer{Status: 200, Body: []byte(body)}, hiding)
+		got, err := told{filter: hiding}.failures(Answer{Status: 200, Body: []byte(body)})
 		if err != nil || string(got.Body) != want {
 			t.Errorf("%s became %s, %v; want %s", body, got.Body, err, want)
 		}

@@ -15,9 +15,9 @@ func (b *binding) treatSearch(form searchForm) Treatment {
 	case b.free():
 		return nil
 	case form.on == query.Count:
-		return countTreatment{filter: b.rules.Filter}
+		return countTreatment{told: b.told()}
 	default:
-		return searchTreatment{answer: b.answer(), filter: b.rules.Filter}
+		return searchTreatment{answer: b.answer(), told: b.told()}
 	}
 }
 
@@ -74,37 +74,59 @@ func (b *binding) single() *fls.Projection {
 // searchTreatment filters a search answer hit by hit.
 type searchTreatment struct {
 	answer *fls.Answer
-	filter query.Filter
+	told   told
 }
 
 // Treat filters the hits; an error of the cluster keeps what the user may know of it.
 func (t searchTreatment) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 {
-		return cleanErrorUnder(a, t.filter)
+		return t.told.error(a)
 	}
 	body, err := t.answer.AppendSearch(make([]byte, 0, len(a.Body)), a.Body)
 	if err != nil {
 		return Answer{}, err
 	}
 	a.Body = hideSkipped(body)
-	return cleanFailures(a, t.filter)
+	return t.told.failures(a)
 }
 
 // countTreatment passes a count on, without what failures tell of the filter.
-type countTreatment struct{ filter query.Filter }
+type countTreatment struct{ told told }
 
 // Treat cleans errors and failures of shards.
 func (t countTreatment) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 {
-		return cleanErrorUnder(a, t.filter)
+		return t.told.error(a)
 	}
 	a.Body = hideSkipped(bytes.Clone(a.Body))
-	return cleanFailures(a, t.filter)
+	return t.told.failures(a)
 }
 
-// cleanFailures rewrites an answer that lists failures of shards, which can print
-// the query that failed, an added filter among it.
-func cleanFailures(a Answer, filter query.Filter) (Answer, error) {
+// told is what may be told of a search that went wrong.
+type told struct {
+	filter   query.Filter
+	replaced *query.Names // nil if no name could be
+}
+
+func (b *binding) told() told { return told{filter: b.rules.Filter, replaced: b.rules.Replaced} }
+
+// error keeps of an error what the user may know, in the user's own words.
+func (t told) error(a Answer) (Answer, error) {
+	a, err := cleanErrorUnder(a, t.filter)
+	return t.restored(a), err
+}
+
+// restored puts the client's names back where the cluster names their stand-ins.
+func (t told) restored(a Answer) Answer {
+	if t.replaced != nil && t.replaced.Len() > 0 {
+		a.Body = t.replaced.AppendRestored(make([]byte, 0, len(a.Body)), a.Body)
+	}
+	return a
+}
+
+// failures rewrites an answer that lists failures of shards, which can print the query
+// that failed, an added filter among it.
+func (t told) failures(a Answer) (Answer, error) {
 	head := a.Body
 	if hits := bytes.Index(head, []byte(`"hits"`)); hits >= 0 {
 		head = head[:hits] // they stand before the documents
@@ -112,5 +134,6 @@ func cleanFailures(a Answer, filter query.Filter) (Answer, error) {
 	if !bytes.Contains(head, []byte(`"failures"`)) {
 		return a, nil
 	}
-	return cleanReasons(a, cleaner{secrets: filterTexts(filter)})
+	a, err := cleanReasons(a, cleaner{secrets: filterTexts(t.filter)})
+	return t.restored(a), err
 }

@@ -93,3 +93,21 @@ func TestVisibleDenies(t *testing.T) {
 		t.Error("the zero binding shows something")
 	}
 }
+
+// TestErrorsInTheClientsWords holds that an error of the cluster names the fields that
+// the client named, and not what was sent in place of hidden ones.
+func TestErrorsInTheClientsWords(t *testing.T) {
+	snap, sec := planned(t)
+	who := snap.Principal(identityOf("fields", sec.Users["fields"]))
+	r := newRequest(t, "POST", "/hr/_search", "application/json", []byte(`{"sort":["ssn"]}`))
+	out := snap.Plan(who, r, Known{Fresh: true})
+	if out.Kind != Forward || out.Forward.Treat == nil {
+		t.Fatalf("outcome %+v; want a treated call", out)
+	}
+	got, err := out.Forward.Treat.Treat(Answer{Status: 400, ContentType: jsonType, Body: []byte(
+		`{"error":{"root_cause":[{"type":"query_shard_exception","reason":"No mapping found for [guard-no-such-field] in order to sort on"}],"type":"search_phase_execution_exception","reason":"all shards failed"},"status":400}`)})
+	want := `{"error":{"root_cause":[{"type":"query_shard_exception","reason":"No mapping found for [ssn] in order to sort on"}],"type":"search_phase_execution_exception","reason":"all shards failed"},"status":400}`
+	if err != nil || string(got.Body) != want {
+		t.Errorf("got %s, %v; want %s", got.Body, err, want)
+	}
+}
