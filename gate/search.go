@@ -2,6 +2,7 @@ package gate
 
 import (
 	"slices"
+	"strings"
 
 	"guard/endpoint"
 	"guard/internal/ask"
@@ -95,11 +96,17 @@ func (pl *plan) checkFilterPath(b *binding) *ask.Rejection {
 		return nil
 	}
 	for _, v := range b.views {
-		if b.single() == nil || v.HasNested() {
+		if b.single() == nil || v.HasNested() && slices.ContainsFunc(pl.paramList("filter_path"), mayPickNested) {
 			return notBuilt("parameter [filter_path] over indices with different field rules or nested documents")
 		}
 	}
 	return nil
+}
+
+// mayPickNested reports whether an element of filter_path could pick parts of hits that
+// are nested documents: those of inner hits and of aggregations.
+func mayPickNested(path string) bool {
+	return strings.ContainsAny(path, "*-") || strings.Contains(path, "inner_hits") || strings.Contains(path, "aggregations")
 }
 
 // The parameters of a search that a multi-search takes as well: in its header line,
