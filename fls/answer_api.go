@@ -17,7 +17,8 @@ import (
 //
 // Each hit is judged by its own "_index". All methods append to dst and return it;
 // after an error they return nil and what was appended is to be thrown away. The
-// result does not alias src. Nothing is allocated if dst is large enough.
+// result does not alias src, but where it is said. Nothing is allocated if dst is large
+// enough.
 type Answer struct {
 	// Visible returns what may be shown of an index, nil if the request was not
 	// allowed to reach it. index holds only during the call.
@@ -35,15 +36,37 @@ const maxPooled = 16 << 10 // 16 KiB
 
 // pass makes one pass over src by run, which returns where the answer ends.
 func (a *Answer) pass(dst, src []byte, run func(f *filter, i int) (end int, keep bool, err error)) ([]byte, error) {
+	f := a.begin(dst, src)
+	defer f.end()
+	end, _, err := run(f, esjson.SkipSpace(src, 0))
+	return f.finish(end, err)
+}
+
+func (a *Answer) begin(dst, src []byte) *filter {
 	f := filters.Get().(*filter)
 	f.Answer, f.src, f.dst = a, src, dst
-	end, _, err := run(f, esjson.SkipSpace(src, 0))
-	out, err := f.finish(end, err)
+	return f
+}
+
+// end keeps the buffers of f for the next pass.
+func (f *filter) end() {
 	if cap(f.path)+cap(f.key)+cap(f.nested)+cap(f.index) <= maxPooled {
 		*f = filter{path: f.path[:0], key: f.key[:0], nested: f.nested[:0], index: f.index[:0]}
 		filters.Put(f)
 	}
-	return out, err
+}
+
+// Search is AppendSearch for an answer that is most likely shown whole, because the
+// cluster left out what is hidden: then body is src itself, and nothing is copied.
+// failures reports whether the answer says why a part of it failed, in texts that may
+// repeat the query that ran.
+func (a *Answer) Search(src []byte) (body []byte, failures bool, err error) {
+	f := a.begin(nil, src)
+	defer f.end()
+	f.shares = true
+	end, _, err := f.search(esjson.SkipSpace(src, 0))
+	body, err = f.finish(end, err)
+	return body, f.failures, err
 }
 
 // AppendSearch filters the answer of a search, a scroll or one slot of a multi-search.

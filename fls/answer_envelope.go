@@ -13,11 +13,27 @@ func (f *filter) search(i int) (end int, keep bool, err error) {
 			return f.aggregations(i)
 		case "suggest":
 			return f.suggestions(i)
-		case "took", "timed_out", "terminated_early", "num_reduce_phases", "phase_took", "_scroll_id", "pit_id",
-			"_shards", "_clusters", "status", "error":
+		case "_shards", "_clusters":
+			return f.counts(i)
+		case "error":
+			f.failures = true
+			return f.keep(i)
+		case "took", "timed_out", "terminated_early", "num_reduce_phases", "phase_took", "_scroll_id", "pit_id", "status":
 			return f.keep(i)
 		}
 		return i, false, fault(i, "found unknown key %s in a search answer", quote(key))
+	})
+	return end, true, err
+}
+
+// counts passes over how many shards or clusters took part. Whatever is no number
+// there is about those that failed.
+func (f *filter) counts(i int) (end int, keep bool, err error) {
+	end, _, err = f.object(i, func(_ []byte, i int) (int, bool, error) {
+		if c := f.at(i); c < '0' || c > '9' {
+			f.failures = true
+		}
+		return f.keep(i)
 	})
 	return end, true, err
 }

@@ -15,6 +15,8 @@ type filter struct {
 	src, dst []byte
 	copied   int // src[:copied] is in dst or was cut
 	depth    int
+	shares   bool // if nothing is cut, src is the result
+	failures bool // see Answer.Search
 
 	hit      hit
 	verdicts *memo // of the part of the hit that the pass is in: its source, or lists by name
@@ -92,6 +94,9 @@ func (f *filter) keep(i int) (end int, keep bool, err error) {
 
 // cut drops src[from:to]. What was copied already is left alone.
 func (f *filter) cut(from, to int) {
+	if f.dst == nil {
+		f.dst = make([]byte, 0, len(f.src))
+	}
 	if from > f.copied {
 		f.dst = append(f.dst, f.src[f.copied:from]...)
 	}
@@ -266,6 +271,9 @@ func (f *filter) finish(end int, err error) ([]byte, error) {
 	}
 	if i := esjson.SkipSpace(f.src, end); i < len(f.src) {
 		return nil, fault(i, "found data behind the end")
+	}
+	if f.shares && f.copied == 0 {
+		return f.src, nil
 	}
 	return append(f.dst, f.src[f.copied:]...), nil
 }

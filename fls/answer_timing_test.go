@@ -82,3 +82,14 @@ func TestAnswerAllocations(t *testing.T) {
 		f(name+", everything", ShowEverything(), src)
 	}
 }
+
+// BenchmarkAnswerShared is the usual answer to a search: the cluster left out what is
+// hidden, so that it is only looked at.
+func BenchmarkAnswerShared(b *testing.B) {
+	p := ShowEverything()
+	a := &Answer{Visible: func([]byte) *Projection { return p }}
+	benchAnswers(b, func(src []byte) bool {
+		_, _, err := a.Search(src)
+		return err == nil
+	})
+}

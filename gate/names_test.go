@@ -8,7 +8,7 @@ import (
 )
 
 // viewsOf binds one index to field rules.
-func viewsOf(t *testing.T, mapping string, entries ...string) *binding {
+func viewsOf(t testing.TB, mapping string, entries ...string) *binding {
 	t.Helper()
 	rules, err := fls.Compile(entries)
 	if err != nil {

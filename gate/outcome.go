@@ -82,7 +82,8 @@ type Forwarding struct {
 // on as it comes, streamed.
 type Treatment interface {
 	// Treat returns the answer for the client. An error means that the answer was not
-	// understood: the client gets 502 and no byte of it.
+	// understood: the client gets 502 and no byte of it. The result may share the memory
+	// of a.Body, which is not changed.
 	Treat(a Answer) (Answer, error)
 }
 

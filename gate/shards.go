@@ -4,7 +4,8 @@ import "bytes"
 
 // hideSkipped sets the number of skipped shards in the head of a search answer to 0.
 // A shard is skipped if the range of values that it holds cannot match, and hidden
-// documents count in that range. It works in place and returns body.
+// documents count in that range. It returns body itself if there is nothing to hide,
+// else a copy: others hold the answer of the cluster as well.
 func hideSkipped(body []byte) []byte {
 	at := bytes.Index(body, []byte(`"_shards"`))
 	if hits := bytes.Index(body, []byte(`"hits"`)); at < 0 || hits >= 0 && hits < at {
@@ -19,17 +20,20 @@ func hideSkipped(body []byte) []byte {
 	if key < 0 {
 		return body
 	}
+	from := at + key + len(`"skipped"`)
+	number, _, _ := bytes.Cut(body[from:at+end], []byte(","))
+	if !bytes.ContainsAny(number, "123456789") {
+		return body
+	}
+	body = bytes.Clone(body)
 	first := true
-	for i := key + len(`"skipped"`); i < len(head); i++ {
-		c := head[i]
-		switch {
-		case c == ',':
-			return body
+	for i := from; i < from+len(number); i++ {
+		switch c := body[i]; {
 		case c < '0' || c > '9':
 		case first:
-			head[i], first = '0', false
+			body[i], first = '0', false
 		default:
-			head[i] = ' ' // white space behind a number means nothing
+			body[i] = ' ' // white space behind a number means nothing
 		}
 	}
 	return body

@@ -82,11 +82,14 @@ func (t searchTreatment) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 {
 		return t.told.error(a)
 	}
-	body, err := t.answer.AppendSearch(make([]byte, 0, len(a.Body)), a.Body)
+	body, failures, err := t.answer.Search(a.Body)
 	if err != nil {
 		return Answer{}, err
 	}
 	a.Body = hideSkipped(body)
+	if !failures {
+		return a, nil
+	}
 	return t.told.failures(a)
 }
 
@@ -98,7 +101,10 @@ func (t countTreatment) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 {
 		return t.told.error(a)
 	}
-	a.Body = hideSkipped(bytes.Clone(a.Body))
+	a.Body = hideSkipped(a.Body)
+	if !bytes.Contains(a.Body, []byte(`"failures"`)) {
+		return a, nil
+	}
 	return t.told.failures(a)
 }
 
@@ -127,13 +133,6 @@ func (t told) restored(a Answer) Answer {
 // failures rewrites an answer that lists failures of shards, which can print the query
 // that failed, an added filter among it.
 func (t told) failures(a Answer) (Answer, error) {
-	head := a.Body
-	if hits := bytes.Index(head, []byte(`"hits"`)); hits >= 0 {
-		head = head[:hits] // they stand before the documents
-	}
-	if !bytes.Contains(head, []byte(`"failures"`)) {
-		return a, nil
-	}
 	a, err := cleanReasons(a, cleaner{secrets: filterTexts(t.filter)})
 	return t.restored(a), err
 }
