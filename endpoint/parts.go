@@ -92,9 +92,24 @@ func (m Match) named(q Query) ([]names.Expr, error) {
 	}
 }
 
+// maxNames bounds the names of one list: each wildcard is compared with every name of
+// the cluster, so that a small body could cost minutes.
+const maxNames = 1000
+
+func tooManyNames(n int) error {
+	return &ask.Rejection{
+		Status: http.StatusRequestEntityTooLarge, Type: "illegal_argument_exception",
+		Public: fmt.Sprintf("index expression holds %d names; want at most %d, or a wildcard", n, maxNames),
+		Reason: ask.ReasonTooLarge,
+	}
+}
+
 // splitNames cuts a list at its commas, wherever they stand, as the clusters do. An
 // empty element is refused: a list of nothing else would mean every index.
 func splitNames(text string) ([]names.Expr, error) {
+	if n := 1 + strings.Count(text, ","); n > maxNames {
+		return nil, tooManyNames(n)
+	}
 	exprs := make([]names.Expr, 0, 1+strings.Count(text, ","))
 	for rest, more := text, true; more; {
 		var e string
@@ -199,6 +214,9 @@ func namesOf(where, key string, v esjson.Value, commas bool) ([]names.Expr, erro
 	}
 	if v.Len() == 0 {
 		return nil, badBody("illegal_argument_exception", "cannot use an empty list as [%s] of %s; want at least one name", key, where)
+	}
+	if v.Len() > maxNames {
+		return nil, tooManyNames(v.Len())
 	}
 	exprs := make([]names.Expr, 0, v.Len())
 	for _, e := range v.Elements() {

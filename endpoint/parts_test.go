@@ -189,6 +189,36 @@ func TestAskMsearch(t *testing.T) {
 	header(4, `{"index":["x","y"],"ignore_unavailable":true,"allow_no_indices":false,"expand_wildcards":"none","search_type":"query_then_fetch"}`)
 }
 
+// TestAskBoundsNames: every list of names is bounded, wherever it stands.
+func TestAskBoundsNames(t *testing.T) {
+	const want = "index expression holds 1001 names; want at most 1000, or a wildcard"
+	list := func(n int) string { return strings.TrimSuffix(strings.Repeat("a*,", n), ",") }
+	array := func(n int) string { return `["` + strings.ReplaceAll(list(n), ",", `","`) + `"]` }
+	f := func(verb, target, body string, over bool) {
+		t.Helper()
+		_, err := asking(t, request(t, verb, target, body), Rules{})
+		if !over {
+			if err != nil {
+				t.Fatalf("%s %.20s: %v", verb, target, err)
+			}
+			return
+		}
+		if r := rejected(t, err); r.Status != 413 || r.Public != want || r.Reason != ask.ReasonTooLarge {
+			t.Fatalf("%s %.20s: got %d %q; want 413 %q", verb, target, r.Status, r.Public, want)
+		}
+	}
+	for _, n := range []int{maxNames, maxNames + 1} {
+		over := n > maxNames
+		f("GET", "/"+list(n)+"/_search", "", over)
+		f("GET", "/_search?index="+list(n), "", over)
+		f("GET", "/_resolve/index/"+list(n), "", over)
+		f("GET", "/_alias/"+list(n), "", over)
+		f("POST", "/_msearch", `{"index":`+array(n)+"}\n{}\n", over)
+		f("POST", "/_msearch", `{"index":"`+list(n)+"\"}\n{}\n", over)
+		f("POST", "/_aliases", `{"actions":[{"remove_index":{"indices":`+array(n)+`}}]}`, over)
+	}
+}
+
 func TestAskMsearchRefuses(t *testing.T) {
 	f := func(body, text string) {
 		t.Helper()
