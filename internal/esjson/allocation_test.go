@@ -12,7 +12,6 @@ func TestAllocations(t *testing.T) {
 	}
 	var tape Tape
 	var out []byte
-	var w Writer
 	sum := 0
 	many := []byte(`{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,"\u006a":10}`)
 	f("Valid", func() { Valid(docs["small-fields"]) })
@@ -36,6 +35,7 @@ func TestAllocations(t *testing.T) {
 		}
 	})
 	f("Writer", func() {
+		var w Writer
 		w.Reset(out[:0])
 		w.BeginObject()
 		w.Key("a")

@@ -1,6 +1,7 @@
 package esjson
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
@@ -85,6 +86,48 @@ func TestWriter(t *testing.T) {
 	w.Text("next")
 	if got := string(w.Bytes()); got != "head\n\"next\"" {
 		t.Fatalf("got %s", got)
+	}
+}
+
+// TestWriterDeep holds that containers are closed as they were opened, however many
+// are open, and that a Writer is as good as new after Reset.
+func TestWriterDeep(t *testing.T) {
+	var w Writer
+	for _, depth := range []int{fewOpen - 1, fewOpen, fewOpen + 1, 3 * fewOpen, 1, 2 * fewOpen} {
+		w.Reset(nil)
+		for i := range depth {
+			if i%3 == 1 {
+				w.BeginArray()
+				continue
+			}
+			w.BeginObject()
+			w.Key("k")
+		}
+		w.Null()
+		for i := depth - 1; i >= 0; i-- {
+			if i%3 == 1 {
+				w.EndArray()
+			} else {
+				w.EndObject()
+			}
+			if i > 0 && (i-1)%3 != 1 {
+				w.Key("l")
+				w.Int(int64(i))
+			}
+		}
+		if got := w.Bytes(); !Valid(got) || bytes.Count(got, []byte("[")) != (depth+1)/3 {
+			t.Errorf("%d containers: %s", depth, got)
+		}
+	}
+	w.Reset(nil)
+	for range 2 * fewOpen {
+		w.BeginArray()
+	}
+	w.Reset(nil) // in the middle
+	w.BeginArray()
+	w.EndArray()
+	if got := string(w.Bytes()); got != "[]" {
+		t.Errorf("after Reset: %s; want []", got)
 	}
 }
 

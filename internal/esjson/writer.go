@@ -9,10 +9,15 @@ import (
 // colons. Calls that cannot give a JSON text panic with BUG: the order of the
 // calls is code, never input. The zero value is ready for use.
 type Writer struct {
-	buf  []byte
-	open []byte // one byte for each open container: '{' or '['
-	want expect // what may come next
+	buf   []byte
+	depth int           // containers that are open
+	open  [fewOpen]byte // of each the byte that opened it: '{' or '['
+	deep  []byte        // of those beyond
+	want  expect        // what may come next
 }
+
+// fewOpen is up to where open containers need no memory of their own.
+const fewOpen = 16
 
 type expect uint8
 
@@ -24,12 +29,14 @@ const (
 )
 
 // Reset makes w write a new text at the end of dst.
-func (w *Writer) Reset(dst []byte) { w.buf, w.open, w.want = dst, w.open[:0], expectValue }
+func (w *Writer) Reset(dst []byte) {
+	w.buf, w.depth, w.deep, w.want = dst, 0, w.deep[:0], expectValue
+}
 
 // Bytes returns what was written, which must be complete.
 func (w *Writer) Bytes() []byte {
 	if w.want != expectNothing {
-		panic(fmt.Sprintf("BUG: JSON text taken with %d containers open", len(w.open)))
+		panic(fmt.Sprintf("BUG: JSON text taken with %d containers open", w.depth))
 	}
 	return w.buf
 }
@@ -76,7 +83,13 @@ func (w *Writer) Null() { w.before(); w.buf = append(w.buf, "null"...); w.after(
 
 func (w *Writer) begin(c byte) {
 	w.before()
-	w.buf, w.open = append(w.buf, c), append(w.open, c)
+	w.buf = append(w.buf, c)
+	if w.depth < fewOpen {
+		w.open[w.depth] = c
+	} else {
+		w.deep = append(w.deep, c)
+	}
+	w.depth++
 	w.want = expectFirst
 }
 
@@ -84,7 +97,11 @@ func (w *Writer) end(open, c byte) {
 	if !w.in(open) || w.want == expectValue {
 		panic(fmt.Sprintf("BUG: JSON %q closes what is not open", c))
 	}
-	w.buf, w.open = append(w.buf, c), w.open[:len(w.open)-1]
+	w.buf = append(w.buf, c)
+	w.depth--
+	if w.depth >= fewOpen {
+		w.deep = w.deep[:w.depth-fewOpen]
+	}
 	w.after()
 }
 
@@ -100,9 +117,19 @@ func (w *Writer) before() {
 
 func (w *Writer) after() {
 	w.want = expectMore
-	if len(w.open) == 0 {
+	if w.depth == 0 {
 		w.want = expectNothing
 	}
 }
 
-func (w *Writer) in(c byte) bool { return len(w.open) > 0 && w.open[len(w.open)-1] == c }
+// in reports whether the innermost container was opened by c.
+func (w *Writer) in(c byte) bool {
+	switch {
+	case w.depth == 0:
+		return false
+	case w.depth <= fewOpen:
+		return w.open[w.depth-1] == c
+	default:
+		return w.deep[w.depth-1-fewOpen] == c
+	}
+}
