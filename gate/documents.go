@@ -56,7 +56,7 @@ const firstRound = 2
 // further round is possible.
 func (d *docRead) needs(known Known) (calls []Call, rej *ask.Rejection) {
 	if d.refresh || len(known.Answers) > 0 {
-		calls = append(calls, Call{Method: "POST", Target: endpoint.Target([]string{strings.Join(d.indices(), ","), "_refresh"}, nil), OwnAccount: true, Repeatable: true})
+		calls = append(calls, Call{Method: "POST", Target: endpoint.Target([]string{strings.Join(d.indices(), ","), "_refresh"}, nil), OwnAccount: true, Repeatable: true, Shared: true})
 	}
 	lines, err := d.searches()
 	if err != nil {

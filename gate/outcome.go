@@ -62,6 +62,9 @@ type Call struct {
 	Body        []byte
 	// Repeatable tells that the call may be sent once more after a cut connection.
 	Repeatable bool
+	// Shared tells that requests at the same time may share one such call, if it begins
+	// after each of them asked for it. It carries nothing of the request.
+	Shared bool
 	// OwnAccount tells that the call is guard's own and not made for the client's
 	// headers (X-Opaque-Id is kept, nothing else).
 	OwnAccount bool

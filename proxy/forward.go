@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,18 @@ func (t *turn) fetch(c *gate.Call) (gate.Answer, error) {
 	if c.Source != gate.NoBody && c.Source != gate.FixedBody {
 		return gate.Answer{}, internalFault(fmt.Errorf("BUG: a need with body source %d", c.Source))
 	}
-	a, err := t.do(t.wireCall(c, passing{plain: true, own: c.OwnAccount}))
+	w := t.wireCall(c, passing{plain: true, own: c.OwnAccount})
+	if c.Shared {
+		return t.srv.shared.do(t.ctx, t.srv.base, c.Method+" "+c.Target, func(ctx context.Context) (gate.Answer, error) {
+			a, err := t.srv.cluster.Do(ctx, w)
+			return t.whole(a, err)
+		})
+	}
+	return t.whole(t.do(w))
+}
+
+// whole reads an answer whole.
+func (t *turn) whole(a *answer, err error) (gate.Answer, error) {
 	if err != nil {
 		return gate.Answer{}, err
 	}

@@ -51,6 +51,7 @@ type Server struct {
 	cut     context.CancelCauseFunc
 	watch   watcher
 	budget  budget
+	shared  shared
 	running atomic.Int64
 	idBase  string
 	idNext  atomic.Uint64
