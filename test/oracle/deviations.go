@@ -188,3 +188,12 @@ func Comparable(v any) any {
 	}
 	return v
 }
+
+// WithoutStatus drops the status that the recordings put into the error of a bulk.
+func WithoutStatus(v any) any {
+	m, ok := v.(map[string]any)
+	if !ok || m["error"] == nil {
+		return v
+	}
+	return map[string]any{"error": m["error"]}
+}

@@ -25,6 +25,12 @@ var dumpFile = flag.String("dump", "", "file to add unexplained differences to, 
 // workers is how many requests are under way at a time.
 const workers = 4
 
+// How many answers have to be equal: what is built stays built.
+const (
+	equalReads  = 1400
+	equalWrites = 300
+)
+
 // The recordings differ in do_not_fail_on_forbidden alone.
 var recordings = []string{"os-2.19.4-seed21.jsonl.gz", "os-2.19.4-seed21-dnfof.jsonl.gz"}
 
@@ -60,7 +66,7 @@ func replay(t *testing.T, node *testbed.Node, rec *oracle.Recording, kinds []ora
 	for _, r := range rec.Scenario.Requests {
 		requests[r.ID] = r
 	}
-	tally := &tally{kinds: kinds, masked: masked, count: map[string]int{}}
+	tally := newTally(kinds, masked)
 	jobs := make(chan oracle.Recorded)
 	var group sync.WaitGroup
 	for range workers {
@@ -73,14 +79,20 @@ func replay(t *testing.T, node *testbed.Node, rec *oracle.Recording, kinds []ora
 	for _, a := range rec.Answers {
 		switch {
 		case unsupported[a.U]:
-			tally.add("rule not built: terms lookup")
+			tally.add("rule of the user not built")
 		case !requests[a.R].Writes():
 			jobs <- a
 		}
 	}
 	close(jobs)
 	group.Wait()
-	tally.report(t)
+	tally.report(t, equalReads)
+	if !rec.DNFOF { // it makes no difference to writes
+		writes := newTally(kinds, masked)
+		replayWrites(t, node, guard.Client, rec, writes, unsupported)
+		t.Log("writes:")
+		writes.report(t, equalWrites)
+	}
 }
 
 // check sends one request and compares the answer.
@@ -122,6 +134,10 @@ type tally struct {
 	open  []oracle.Difference
 }
 
+func newTally(kinds []oracle.Deviation, masked map[string]bool) *tally {
+	return &tally{kinds: kinds, masked: masked, count: map[string]int{}}
+}
+
 func (c *tally) add(what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +172,10 @@ func (c *tally) steps(req oracle.Request, a oracle.Recorded, res testbed.Respons
 // maxShown bounds the differences that are printed.
 const maxShown = 40
 
-func (c *tally) report(t *testing.T) {
+func (c *tally) report(t *testing.T, least int) {
+	if c.count["equal"] < least {
+		t.Errorf("%d answers are equal; want at least %d", c.count["equal"], least)
+	}
 	if err := c.dump(*dumpFile); err != nil {
 		t.Error(err)
 	}
