@@ -86,6 +86,42 @@ func (r *reference) section(prefix string, v reflect.Value) {
 	}
 }
 
+// TestSettings: a setting that no code reads says so. A name that other code has for
+// something else passes unseen; most settings have names of their own.
+func TestSettings(t *testing.T) {
+	read := map[string]bool{}
+	walk(t, func(path string) {
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "config/") && strings.HasSuffix(path, "guard.go") {
+			return // guard.go, load_guard.go and check_guard.go set and check the settings
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				read[s.Sel.Name] = true
+			}
+			return true
+		})
+	})
+	explained := comments(t)
+	var check func(v reflect.Type)
+	check = func(v reflect.Type) {
+		for i := range v.NumField() {
+			field := v.Field(i)
+			switch {
+			case field.Tag.Get("yaml") == "-":
+			case field.Type.Kind() == reflect.Struct && field.Type != reflect.TypeFor[config.Secret]():
+				check(field.Type)
+			case read[field.Name] == strings.Contains(explained[v.Name()+"."+field.Name], "not used yet"):
+				t.Errorf("%s.%s: read by code is %v, and its comment says %q", v.Name(), field.Name, read[field.Name], explained[v.Name()+"."+field.Name])
+			}
+		}
+	}
+	check(reflect.TypeFor[config.Config]())
+}
+
 // shown writes a default as a reader would set it.
 func shown(v reflect.Value) string {
 	if v.IsZero() && v.Kind() != reflect.Bool || v.Type() == reflect.TypeFor[config.Secret]() {

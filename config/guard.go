@@ -84,7 +84,7 @@ type Limits struct {
 	MaxUpstreamURI     int   `yaml:"max_upstream_uri"`     // bytes of a request line the cluster takes
 	HashConcurrency    int   `yaml:"hash_concurrency"`     // password hashes at a time
 	HashQueue          int   `yaml:"hash_queue"`           // password checks that may wait for their turn
-	MaxExpressionNames int   `yaml:"max_expression_names"` // names in one index expression
+	MaxExpressionNames int   `yaml:"max_expression_names"` // names in one index expression; not used yet: it is 1000
 }
 
 // SetDefaults states what holds for keys that are absent.
@@ -177,8 +177,8 @@ type Policy struct {
 	DFMEmptyOverridesAll   bool           `yaml:"dfm_empty_overrides_all"`
 	RolesMappingResolution RoleResolution `yaml:"roles_mapping_resolution"`
 	SystemIndices          SystemIndices  `yaml:"system_indices"`
-	MaskAlgorithm          string         `yaml:"masked_fields_algorithm_default"` // empty: BLAKE2b
-	MaskSalt               Secret         `yaml:"compliance_salt"`                 // unset: the plugin's
+	MaskAlgorithm          string         `yaml:"masked_fields_algorithm_default"` // not used yet: masks are not built; empty: BLAKE2b
+	MaskSalt               Secret         `yaml:"compliance_salt"`                 // not used yet: masks are not built; unset: the plugin's
 	DisableEnvReplacement  bool           `yaml:"disable_envvar_replacement"`      // in the security folder
 }
 
