@@ -65,6 +65,10 @@ func (s *State) Resolve(exprs []names.Expr, opts names.Options, now time.Time) (
 	return w.result(), nil
 }
 
+// firstTargets bounds the room for the matches of a pattern that goes on behind its
+// first '*': how many there are is not known then.
+const firstTargets = 256 // 20 KiB
+
 // single expands a wildcard that stands alone, where every group that it matches
 // stands whole: then the matches are the result. It is the usual case, and needs
 // neither sets nor sorting.
@@ -72,7 +76,11 @@ func (w *walk) single(e names.Expr) ([]ask.Target, bool) {
 	if e == "" || e[0] == '_' || w.opts.Expand.Nothing() || !e.IsWildcard() {
 		return nil, false
 	}
-	var targets []ask.Target
+	room := len(w.state.withPrefix(string(e)))
+	if strings.IndexByte(string(e), '*') < len(e)-1 {
+		room = min(room, firstTargets)
+	}
+	targets := make([]ask.Target, 0, room)
 	found := false
 	for m := range w.matches(e) {
 		found = true
