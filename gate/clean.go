@@ -104,6 +104,9 @@ func (c *cleaner) reason(text string) string {
 	if i := strings.IndexAny(text, "{\n"); i >= 0 {
 		text = strings.TrimRight(text[:i], " :[")
 	}
+	if len(c.secrets) > 0 {
+		text, _, _ = strings.Cut(text, " but got: [") // the value of some document
+	}
 	if c.cutAt != "" {
 		text, _, _ = strings.Cut(text, c.cutAt)
 	}

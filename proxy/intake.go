@@ -13,6 +13,10 @@ import (
 
 // takeBody reads the body as the endpoint takes it. After a restart on a newer snapshot
 // the body is not read again.
+// parsedCost is what a body costs beside its own bytes, in its size: its tokens, and
+// what it is written anew as.
+const parsedCost = 2
+
 func (t *turn) takeBody(planner Planner) error {
 	kind, err := planner.Intake(t.who, &t.req)
 	if err != nil {
@@ -138,7 +142,11 @@ func (t *turn) readBody() error {
 	if !h.body.chunked {
 		announced = h.body.length
 	}
-	if t.req.Body, err = readWhole(body, announced, limit, &t.share); err != nil {
+	t.req.Body, err = readWhole(body, announced, limit, &t.share)
+	if err == nil {
+		err = t.share.take(parsedCost * int64(len(t.req.Body)))
+	}
+	if err != nil {
 		return bodyFault(err, limit)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -57,12 +58,24 @@ func serve(ctx context.Context, s settings) error {
 		printWarnings(os.Stderr, warnings) // there is no log yet, and a warning may explain the fault
 		return err
 	}
+	limitMemory(c)
 	srv, err := newServer(c, warnings)
 	if err != nil {
 		return err
 	}
 	defer srv.transport.Close()
 	return srv.run(ctx)
+}
+
+// baseMemory is what guard needs beside the bytes of requests: policy, state, views.
+const baseMemory = 256 << 20 // 256 MiB
+
+// limitMemory makes the garbage collector keep up with the bytes that requests may
+// hold, unless the environment has its own limit (GOMEMLIMIT).
+func limitMemory(c *config.Config) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(c.Limits.MaxInFlight + c.Limits.MaxInFlight/2 + baseMemory)
+	}
 }
 
 // newServer wires the parts; it opens no socket.

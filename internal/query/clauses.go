@@ -43,8 +43,8 @@ var clauses = index([]clause{
 	{name: "constant_score", engines: Both, keys: join(namedBoost, of(queryOne, "filter"))},
 	{name: "dis_max", engines: Both, keys: join(namedBoost, of(queryMany, "queries"), of(decimal, "tie_breaker"))},
 	{name: "function_score", engines: Both, keys: join(namedBoost, scoreFunction,
-		of(queryOne, "query", "filter"), of(scalar, "boost_mode", "score_mode"), of(decimal, "max_boost", "min_score"),
-		shape{"functions": {kind: objects, keys: join(scoreFunction, of(queryOne, "filter"))}})},
+		of(queryOne, "query", "filter"), of(scalar, "boost_mode", "score_mode"), of(decimal, "max_boost"),
+		shape{"min_score": {kind: decimal, verdict: verdict{dls: whyEarly}}, "functions": {kind: objects, keys: join(scoreFunction, of(queryOne, "filter"))}})},
 	{name: "script_score", engines: Both, verdict: both(whyScript), keys: join(namedBoost, of(queryOne, "query"), of(decimal, "min_score"),
 		shape{"script": scripted})},
 

@@ -35,12 +35,12 @@ var (
 	// rules nest through the kind rules.
 	intervalRule = shape{
 		"match":    {kind: object, keys: join(intervalText, of(scalar, "query", "ordered"), of(whole, "max_gaps"), intervalFilter)},
-		"prefix":   {kind: object, keys: join(intervalText, of(prefixText, "prefix"))},
-		"wildcard": {kind: object, keys: join(intervalText, of(wildcardText, "pattern"), of(expansions, "max_expansions"))},
-		"regexp": {kind: object, keys: join(intervalText, of(regexpText, "pattern"), of(scalar, "flags", "case_insensitive"), of(whole, "flags_value"),
+		"prefix":   {kind: object, verdict: verdict{dls: whyTerms}, keys: join(intervalText, of(prefixText, "prefix"))},
+		"wildcard": {kind: object, verdict: verdict{dls: whyTerms}, keys: join(intervalText, of(wildcardText, "pattern"), of(expansions, "max_expansions"))},
+		"regexp": {kind: object, verdict: verdict{dls: whyTerms}, keys: join(intervalText, of(regexpText, "pattern"), of(scalar, "flags", "case_insensitive"), of(whole, "flags_value"),
 			of(expansions, "max_expansions"))},
-		"fuzzy":  {kind: object, keys: join(intervalText, of(scalar, "term", "transpositions", "fuzziness"), of(whole, "prefix_length"))},
-		"range":  {kind: object, keys: join(intervalText, of(rangeText, "gt", "gte", "lt", "lte"))},
+		"fuzzy":  {kind: object, verdict: verdict{dls: whyTerms}, keys: join(intervalText, of(scalar, "term", "transpositions", "fuzziness"), of(whole, "prefix_length"))},
+		"range":  {kind: object, verdict: verdict{dls: whyTerms}, keys: join(intervalText, of(rangeText, "gt", "gte", "lt", "lte"))},
 		"all_of": {kind: object, keys: join(of(rules, "intervals"), of(scalar, "ordered", "mode"), of(whole, "max_gaps"), intervalFilter)},
 		"any_of": {kind: object, keys: join(of(rules, "intervals"), intervalFilter)},
 	}

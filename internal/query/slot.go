@@ -112,6 +112,7 @@ const (
 	whyPipe    = "it can change the request or the answer after it was checked"
 	whyHandle  = "it is not built yet"
 	whyMadeUp  = "a field made up in the request can change what the rule means"
+	whyEarly   = "it computes values of documents before the rule has left them out"
 	whyText    = "its text shows what the rule hides"
 	whyWhole   = "it takes documents that the query did not choose"
 )
