@@ -141,7 +141,9 @@ func (b *bulkLines) refusal(document []byte) *ask.Rejection {
 // content checks what only the document tells. One that cannot be parsed is the
 // cluster's to refuse, if nothing depends on it.
 func (b *bulkLines) content(document []byte, reads bool) *ask.Rejection {
-	v, rej := b.pl.parse(document)
+	tape := esjson.BorrowTape()
+	defer tape.Release()
+	v, rej := b.pl.parseOn(tape, document)
 	if rej != nil {
 		return rej
 	}

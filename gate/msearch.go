@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"slices"
+
 	"guard/endpoint"
 	"guard/internal/ask"
 	"guard/internal/esjson"
@@ -61,19 +63,21 @@ func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection
 	if rej != nil {
 		return dst, rej
 	}
-	v, rej := pl.parse(pl.asked.Searches[i].Body)
+	tape := esjson.BorrowTape()
+	defer tape.Release()
+	v, rej := pl.parseOn(tape, pl.asked.Searches[i].Body)
 	if rej != nil {
 		return dst, rej
 	}
 	search := pl.asked.Searches[i]
 	search.Opts = f.opts
-	line := append(search.AppendHeader(nil, f.names), '\n')
-	body, err := query.AppendSearch(line, v, nil, &b.rules)
+	dst = slices.Grow(dst, len(search.Body)+b.room())
+	lines, err := query.AppendSearch(append(search.AppendHeader(dst, f.names), '\n'), v, nil, &b.rules)
 	if err != nil {
 		return dst, refusedQuery(err)
 	}
 	s.treat = b.treatSearch(asSearch)
-	return append(append(dst, body...), '\n'), nil
+	return append(lines, '\n'), nil
 }
 
 // errorBody is a refusal as an answer of its own, and as a refused search stands among

@@ -54,10 +54,12 @@ func (pl *plan) planSearching(form searchForm) Outcome {
 
 // searchBody parses the request's body and writes it anew under the rules of b.
 func (pl *plan) searchBody(form searchForm, b *binding) (*query.Params, []byte, *ask.Rejection) {
+	tape := esjson.BorrowTape()
+	defer tape.Release()
 	var body esjson.Value
 	if len(pl.q.Body) > 0 {
 		var rej *ask.Rejection
-		if body, rej = pl.parse(pl.q.Body); rej != nil {
+		if body, rej = pl.parseOn(tape, pl.q.Body); rej != nil {
 			return nil, nil, rej
 		}
 	}
@@ -65,18 +67,30 @@ func (pl *plan) searchBody(form searchForm, b *binding) (*query.Params, []byte, 
 	if err != nil {
 		return nil, nil, refusedQuery(err)
 	}
-	out, err := form.append(nil, body, params, &b.rules)
+	var dst []byte
+	if len(pl.q.Body) > 0 || !b.free() {
+		dst = make([]byte, 0, len(pl.q.Body)+b.room())
+	}
+	out, err := form.append(dst, body, params, &b.rules)
 	if err != nil {
 		return nil, nil, refusedQuery(err)
 	}
 	return params, out, nil
 }
 
+// room is about what the rules of b add to the body of a search.
+func (b *binding) room() int { return len(b.rules.Filter) + 128 }
+
 // parse reads a JSON body strictly.
 func (pl *plan) parse(body []byte) (esjson.Value, *ask.Rejection) {
+	return pl.parseOn(new(esjson.Tape), body)
+}
+
+// parseOn is parse for a value that is needed no longer than the tape.
+func (pl *plan) parseOn(tape *esjson.Tape, body []byte) (esjson.Value, *ask.Rejection) {
 	lim := esjson.RequestLimits()
 	lim.MaxDepth = pl.s.settings.MaxDepth
-	v, err := esjson.Parse(new(esjson.Tape), body, lim)
+	v, err := esjson.Parse(tape, body, lim)
 	if err != nil {
 		return v, &ask.Rejection{Status: 400, Type: "parse_exception", Public: err.Error(), Reason: ask.ReasonBadRequest}
 	}

@@ -101,7 +101,9 @@ func (pl *plan) checkDocument(j *judged) *ask.Rejection {
 	if len(pl.q.Body) == 0 {
 		return nil
 	}
-	v, rej := pl.parse(pl.q.Body)
+	tape := esjson.BorrowTape()
+	defer tape.Release()
+	v, rej := pl.parseOn(tape, pl.q.Body)
 	if rej != nil {
 		return rej
 	}

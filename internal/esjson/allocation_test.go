@@ -16,6 +16,11 @@ func TestAllocations(t *testing.T) {
 	many := []byte(`{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,"\u006a":10}`)
 	f("Valid", func() { Valid(docs["small-fields"]) })
 	f("Parse", func() { _, _ = Parse(&tape, docs["small-fields"], RequestLimits()) })
+	f("Parse on a borrowed tape", func() {
+		tape := BorrowTape()
+		_, _ = Parse(tape, docs["query"], RequestLimits())
+		tape.Release()
+	})
 	f("Parse of many keys", func() { _, _ = Parse(&tape, many, RequestLimits()) })
 	f("AppendValue", func() {
 		v, _ := Parse(&tape, docs["query"], RequestLimits())

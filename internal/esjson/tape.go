@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
+	"sync"
 )
 
 // Limits bound a text before work is put into it. The zero value admits nothing.
@@ -36,6 +37,28 @@ type token struct {
 	n          uint32 // members or elements
 	kind       Kind
 	escaped    bool // a string with at least one escape
+}
+
+// tapes keeps tapes whose texts are done with.
+var tapes = sync.Pool{New: func() any { return new(Tape) }}
+
+// maxPooledTokens bounds a tape that is kept: one huge body must not pin memory.
+const maxPooledTokens = 8192 // 160 KiB
+
+// BorrowTape returns a tape for the values of one short while. Who borrows it gives it
+// back with Release.
+func BorrowTape() *Tape { return tapes.Get().(*Tape) } //nolint:forcetypeassert // the pool holds nothing else
+
+// Release gives a borrowed tape back. No value on it may be used afterwards: it is
+// Invalid, and becomes another text's when the tape is borrowed again. Strings that
+// values gave stay good: they belong to the text.
+func (t *Tape) Release() {
+	if cap(t.tokens) > maxPooledTokens || cap(t.set) > maxPooledTokens || cap(t.bufA)+cap(t.bufB) > maxPooledTokens {
+		t.src, t.tokens = nil, nil // its values are Invalid as well
+		return
+	}
+	*t = Tape{tokens: t.tokens[:0], set: t.set[:0], bufA: t.bufA[:0], bufB: t.bufB[:0]}
+	tapes.Put(t)
 }
 
 // firstTokens bounds what a new tape holds before it is known what the text is.
