@@ -156,13 +156,51 @@ func (d *docRead) appendHeader(dst []byte, name string) []byte {
 	return w.Bytes()
 }
 
-// appendIDSearch writes one search by ids. It goes through the same walker as a
+// appendIDSearch writes one search by ids: without filter the one that only tells
+// versions, else the one for the documents. That goes through the same walker as a
 // client's search, so that the wishes about fields obey the same rules.
 func appendIDSearch(dst []byte, b batch, filtered bool) ([]byte, error) {
+	if !filtered {
+		return b.appendSearch(dst, []byte("false"), nil), nil
+	}
+	tape := esjson.BorrowTape()
+	defer tape.Release()
+	v, err := esjson.Parse(tape, b.appendSearch(nil, b.first.source, b.first.stored), esjson.RequestLimits())
+	if err != nil {
+		return nil, err
+	}
+	return query.AppendSearch(slices.Grow(dst, b.room()+b.first.b.room()), v, nil, &b.first.b.rules)
+}
+
+// room is about what one search of a batch needs.
+func (b *batch) room() int {
+	n := 128 + len(b.first.source) + len(b.first.stored)
+	for _, id := range b.ids {
+		n += len(id) + len(`"",`)
+	}
+	return n
+}
+
+// appendSearch writes the search for the ids, with what is wanted of the documents as
+// JSON, or nothing.
+func (b *batch) appendSearch(dst, source, stored []byte) []byte {
 	var w esjson.Writer
+	w.Reset(slices.Grow(dst, b.room()))
 	w.BeginObject()
 	w.Key("size")
 	w.Int(int64(min(10*len(b.ids), 10_000)))
+	w.Key("version")
+	w.Bool(true)
+	w.Key("seq_no_primary_term")
+	w.Bool(true)
+	if source != nil {
+		w.Key("_source")
+		w.Raw(source)
+	}
+	if stored != nil {
+		w.Key("stored_fields")
+		w.Raw(stored)
+	}
 	w.Key("query")
 	w.BeginObject()
 	w.Key("ids")
@@ -175,37 +213,15 @@ func appendIDSearch(dst []byte, b batch, filtered bool) ([]byte, error) {
 	w.EndArray()
 	w.EndObject()
 	w.EndObject()
-	w.Key("version")
-	w.Bool(true)
-	w.Key("seq_no_primary_term")
-	w.Bool(true)
-	rules := &query.Rules{Filter: query.Free}
-	if filtered {
-		rules = &b.first.b.rules
-		if b.first.source != nil {
-			w.Key("_source")
-			w.Raw(b.first.source)
-		}
-		if b.first.stored != nil {
-			w.Key("stored_fields")
-			w.Raw(b.first.stored)
-		}
-	} else {
-		w.Key("_source")
-		w.Bool(false)
-	}
 	w.EndObject()
-	v, err := esjson.Parse(new(esjson.Tape), w.Bytes(), esjson.RequestLimits())
-	if err != nil {
-		return nil, err
-	}
-	return query.AppendSearch(dst, v, nil, rules)
+	return w.Bytes()
 }
 
 // realtimeBody asks for all items: of bound ones the version alone, of the others
 // what the client wants.
 func (d *docRead) realtimeBody() []byte {
 	var w esjson.Writer
+	w.Reset(make([]byte, 0, 128*len(d.items)))
 	w.BeginObject()
 	w.Key("docs")
 	w.BeginArray()

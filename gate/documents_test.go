@@ -1,0 +1,45 @@
+package gate
+
+import (
+	"testing"
+
+	"guard/internal/query"
+)
+
+// TestIDSearches holds what the two searches of a batch ask: the first the versions
+// alone, as a walker without rules would write it; the second what the client wants,
+// as the walker lets it.
+func TestIDSearches(t *testing.T) {
+	f := func(b batch, versions, documents string) {
+		t.Helper()
+		b.first.b = boundTo("hr")
+		for _, c := range []struct {
+			filtered bool
+			want     string
+		}{{false, versions}, {true, documents}} {
+			got, err := appendIDSearch([]byte("before "), b, c.filtered)
+			if err != nil || string(got) != "before "+c.want {
+				t.Errorf("filtered %v: %s, %v\nwant %s", c.filtered, got, err, c.want)
+			}
+		}
+		walked, err := query.AppendSearch(nil, parsed(t, versions), nil, &query.Rules{Filter: query.Free})
+		if err != nil || string(walked) != versions {
+			t.Errorf("%s is not as a walker writes it: %s, %v", versions, walked, err)
+		}
+	}
+	const head = `"version":true,"seq_no_primary_term":true`
+	bound := func(ids string) string {
+		return `"query":{"bool":{"must":[{"ids":{"values":[` + ids + `]}}],"filter":[{"term":{"dept":"eng"}}]}}}`
+	}
+	f(batch{first: &docItem{}, ids: []string{"1"}}, `{"size":10,`+head+`,"_source":false,"query":{"ids":{"values":["1"]}}}`, `{"size":10,`+head+`,`+bound(`"1"`))
+	f(batch{first: &docItem{source: []byte(`["a","b"]`), stored: []byte(`["c"]`)}, ids: []string{`"`, "\u00e9\n"}},
+		`{"size":20,`+head+`,"_source":false,"query":{"ids":{"values":["\"","é\n"]}}}`,
+		`{"size":20,`+head+`,"_source":["a","b"],"stored_fields":["c"],`+bound(`"\"","é\n"`))
+
+	for _, refused := range []string{`{"excludes":1}`, `{"script":"x"}`} {
+		b := batch{first: &docItem{source: []byte(refused), b: boundTo("hr")}, ids: []string{"1"}}
+		if got, err := appendIDSearch(nil, b, true); err == nil {
+			t.Errorf("_source %s became %s; want a refusal", refused, got)
+		}
+	}
+}
