@@ -56,6 +56,9 @@ type bulkKey struct {
 	op    endpoint.BulkOp
 }
 
+// maxBulkItems bounds the items of one bulk: each costs 40 bytes until it is answered.
+const maxBulkItems = 500_000 // 20 MB
+
 // maxRefused bounds the items of one bulk that are refused one by one.
 const maxRefused = 10_000
 
@@ -95,6 +98,9 @@ func (b *bulkLines) judge(a endpoint.BulkAction) *judged {
 
 // Item appends the lines of the last action, or notes why it is refused.
 func (b *bulkLines) Item(dst, document []byte) ([]byte, error) {
+	if len(b.treat.slots) == maxBulkItems {
+		return dst, &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge, Public: fmt.Sprintf("a bulk holds more than %d items", maxBulkItems)}
+	}
 	if rej := b.refusal(document); rej != nil {
 		if b.refused++; b.refused > maxRefused {
 			return dst, &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge, Public: fmt.Sprintf("more than %d items of the bulk are refused, such as this one: %s", maxRefused, rej.Public)}

@@ -25,8 +25,10 @@ func (pl *plan) planManage() Outcome {
 		return pl.planPutAlias()
 	case endpoint.AliasNamed:
 		return pl.planDeleteAlias()
-	default:
+	case endpoint.PathIndex:
 		return pl.planDelete()
+	default:
+		return reject(notBuilt("endpoint [" + pl.m.Route.ID + "]"))
 	}
 }
 

@@ -48,8 +48,10 @@ func (pl *plan) planNames() Outcome {
 		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), b.treatIndices())
 	case endpoint.AliasByIndex:
 		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), b.treatAliases())
-	default:
+	case endpoint.FoundName, endpoint.ResolvedNames:
 		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), nil)
+	default:
+		return reject(notBuilt("endpoint [" + pl.m.Route.ID + "]"))
 	}
 }
 

@@ -43,6 +43,7 @@ type judged struct {
 // request: a part of the whole request is refused, or newer state is needed.
 func (pl *plan) decide() (Outcome, bool) {
 	pl.decisions = pl.only[:0]
+	expanded := 0
 	if n := len(pl.asked.Parts); n > len(pl.only) {
 		pl.decisions = make([]judged, 0, n)
 	}
@@ -57,10 +58,20 @@ func (pl *plan) decide() (Outcome, bool) {
 		if j.rejection != nil && part.Slot == ask.WholeRequest {
 			return reject(j.rejection), true
 		}
+		if expanded += len(j.resolved.Targets); expanded > maxTargets {
+			return reject(&ask.Rejection{
+				Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge,
+				Public: fmt.Sprintf("the parts of this request mean more than %d names together; send fewer, or narrow the patterns", maxTargets),
+			}), true
+		}
 		pl.decisions = append(pl.decisions, j)
 	}
 	return Outcome{}, false
 }
+
+// maxTargets bounds what the parts of one request are expanded to together: a thousand
+// searches over a thousand indices each.
+const maxTargets = 1_000_000
 
 // errNeedState says that a name is unknown and the state was not refreshed for it.
 var errNeedState = errors.New("newer state needed")

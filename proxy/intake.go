@@ -87,14 +87,15 @@ func (t *turn) checkReadable() error {
 func isJSON(contentType string) bool {
 	typ, params, _ := strings.Cut(contentType, ";")
 	switch strings.ToLower(strings.TrimSpace(typ)) {
-	case "application/json", "application/x-ndjson":
+	case "application/json", "application/x-ndjson", "application/vnd.elasticsearch+json", "application/vnd.elasticsearch+x-ndjson",
+		"application/vnd.opensearch+json", "application/vnd.opensearch+x-ndjson":
 	default:
 		return false
 	}
 	for p := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
 		switch strings.ToLower(name) {
-		case "":
+		case "", "compatible-with": // the version of the API alone
 		case "charset":
 			if v := strings.Trim(value, `"`); !strings.EqualFold(v, "utf-8") && !strings.EqualFold(v, "utf8") {
 				return false

@@ -45,6 +45,7 @@ func TestBodies(t *testing.T) {
 	f(jsonLine, `{"a":1}`, 200, `{"a":1}`)
 	f("content-type: application/json; charset=utf-8\r\n", `{}`, 200, `{}`)
 	f("Content-Type: APPLICATION/X-NDJSON ;charset=\"UTF-8\"\r\n", "{}\n", 200, "{}\n")
+	f("Content-Type: application/vnd.elasticsearch+json;compatible-with=8\r\n", `{}`, 200, `{}`)
 	f(jsonLine+"Content-Encoding: identity\r\n", `{}`, 200, `{}`)
 	f(gz, zip(`{"a":1}`), 200, `{"a":1}`)
 	f(jsonLine+"Content-Encoding: GZIP\r\n", zip(`{"a":1}`), 200, `{"a":1}`)
@@ -53,7 +54,7 @@ func TestBodies(t *testing.T) {
 	// Types that guard does not read.
 	for _, ct := range []string{
 		"", "application/yaml", "application/cbor", "application/smile", "text/plain", "application/x-www-form-urlencoded",
-		"application/json; charset=utf-16", "application/json; x=y", "application/json, text/plain", "application/vnd.elasticsearch+json;compatible-with=8",
+		"application/json; charset=utf-16", "application/json; x=y", "application/json, text/plain", "application/vnd.elasticsearch+cbor;compatible-with=8",
 	} {
 		line := ""
 		if ct != "" {
