@@ -18,9 +18,13 @@ var errNoLongPoll = errors.New("the cluster does not wait for a metadata version
 func (s *Source) watch(ctx context.Context) error {
 	pause := s.config.MinPause
 	for {
+		began := time.Now()
 		err := s.watchVersions(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if time.Since(began) > s.config.MaxPause {
+			pause = s.config.MinPause // it worked for a while: the fault is a new one
 		}
 		if errors.Is(err, errNoLongPoll) {
 			s.config.OnError(fmt.Errorf("polling instead: %w", err))
