@@ -24,8 +24,8 @@ const maxExpanded = 900
 
 // expansion counts what a search can expand to.
 type expansion struct {
-	leaves int // clauses, each word of a text counted
 	near   int // clauses that near spellings can become
+	fields int // of the clause that searches the most
 }
 
 // weighsHidden reports whether the score of a clause depends on terms that only hidden
@@ -74,16 +74,15 @@ func options(c *clause, v esjson.Value) esjson.Value {
 	return esjson.Value{}
 }
 
-// expand counts what a clause can become.
+// expandClause counts what a clause can become.
 func (k *walker) expandClause(c *clause, v esjson.Value) {
-	k.expanded.leaves++
 	if !k.docRule() || k.role {
 		return
 	}
-	n := words(clauseText(c, v)) * fieldsOf(c, v)
-	k.expanded.leaves += n
+	fields := fieldsOf(c, v)
+	k.expanded.fields = max(k.expanded.fields, fields)
 	if nearSpellings(c, v) {
-		k.expanded.near += n * expansionsOf(options(c, v))
+		k.expanded.near += words(clauseText(c, v)) * fields * expansionsOf(options(c, v))
 	}
 }
 
@@ -106,15 +105,20 @@ func clauseText(c *clause, v esjson.Value) string {
 	return ""
 }
 
-// words counts the words that any analysis is likely to make of a text: runs of small
-// letters, of capitals, of digits, and each letter of scripts without spaces.
+// words counts the words that the analysers which a client can name make of a text, at
+// most: runs of small letters, of capitals, of digits, of anything else that is no
+// space, and each letter of scripts without spaces. An index can have an analyser of its
+// own that makes more (n-grams); that is the documented rest.
 func words(text string) int {
 	n, last := 0, rune(0)
 	for _, r := range text {
-		class := rune(0)
+		class := '#'
 		switch {
+		case unicode.IsSpace(r):
+			class = 0
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Hangul):
 			n++
+			class = 0
 		case unicode.IsDigit(r):
 			class = '0'
 		case unicode.IsUpper(r):
@@ -128,6 +132,27 @@ func words(text string) int {
 		last = class
 	}
 	return max(n, 1)
+}
+
+// written counts what is written in v, so that no clause can be forgotten: every key,
+// every word of every text, and every other value twice, as some become two clauses.
+func written(v esjson.Value) int {
+	n := 0
+	switch v.Kind() {
+	case esjson.String:
+		return words(v.String())
+	case esjson.Object:
+		for _, m := range v.Members() {
+			n += 1 + written(m)
+		}
+	case esjson.Array:
+		for _, e := range v.Elements() {
+			n += written(e)
+		}
+	default:
+		return 2
+	}
+	return n
 }
 
 // allFields is what a clause counts as that does not say which fields it searches.
@@ -176,13 +201,19 @@ func expansionsOf(options esjson.Value) int {
 }
 
 // tooWide refuses a search whose near spellings could bring it to the clusters' limit.
-func (k *walker) tooWide(v esjson.Value) error {
+// body and over are the client's, as they were written.
+func (k *walker) tooWide(body, over esjson.Value) error {
 	if !k.docRule() || k.expanded.near == 0 {
 		return nil
 	}
-	own := strings.Count(k.rules.Filter.JSON(), "{")
-	if n := k.expanded.leaves + k.expanded.near + own; n > maxExpanded {
-		return refuse(v, "fuzziness", "near spellings could expand to %d clauses, want at most %d: name fewer words or fields%s", n, maxExpanded, underDocRule)
+	var tape esjson.Tape
+	own, err := esjson.Parse(&tape, []byte(k.rules.Filter.JSON()), esjson.RequestLimits())
+	if err != nil {
+		return refuse(body, "fuzziness", "the document rule cannot be counted%s", underDocRule)
+	}
+	n := k.expanded.near + (written(body)+written(over))*max(k.expanded.fields, 1) + written(own)
+	if n > maxExpanded {
+		return refuse(k.asked, "fuzziness", "near spellings could expand to %d clauses, want at most %d: name fewer words or fields%s", n, maxExpanded, underDocRule)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestTooWide(t *testing.T) {
 			t.Errorf("%s: error %v; want a refusal: %v", query, err, refused)
 		}
 	}
-	fillers := strings.Repeat(`{"term":{"a":"x"}},`, 900)
+	fillers := strings.Repeat(`{"term":{"a":"x"}},`, 400)
 	f(`{"match":{"a":{"query":"one two three four","fuzziness":1}}}`, false)
 	f(`{"match":{"a":{"query":"`+strings.Repeat("word ", 18)+`","fuzziness":1}}}`, true)
 	f(`{"match":{"a":{"query":"aBcDeFgHiJkLmNoPqRsT","fuzziness":1}}}`, true) // some analysis splits at capitals
@@ -67,6 +67,14 @@ func TestTooWide(t *testing.T) {
 	f(`{"query_string":{"query":"one~"}}`, true)
 	f(`{"query_string":{"query":"one~","default_field":"a"}}`, false)
 	f(`{"fuzzy":{"a":{"value":"x","max_expansions":1000}}}`, true)
+	f(`{"bool":{"must":{"match":{"a":{"query":"hello wrold","fuzziness":"AUTO"}}},"filter":[{"term":{"status":"open"}},{"range":{"at":{"gte":"now-7d/d"}}},{"terms":{"team":["a","b","c"]}}]}}`, false)
+
+	// Whatever is written counts, in any clause and by any analysis that can be named.
+	near := `{"match":{"a":{"query":"dorb","fuzziness":2}}}`
+	f(`{"bool":{"should":[`+near+`,{"match":{"bio":{"query":"`+strings.Repeat("!!# ", 900)+`","analyzer":"whitespace"}}}]}}`, true)
+	f(`{"bool":{"should":[`+near+`,{"terms_set":{"d":{"terms":["x"`+strings.Repeat(`,"x"`, 900)+`],"minimum_should_match_field":"r"}}}]}}`, true)
+	f(`{"bool":{"should":[`+near+`,{"intervals":{"bio":{"match":{"query":"`+strings.Repeat("w ", 900)+`"}}}}]}}`, true)
+	f(`{"bool":{"should":[`+near+`,{"terms":{"n":[1`+strings.Repeat(`,1`, 450)+`]}}]}}`, true)
 }
 
 // TestCountingRewrites holds that no clause becomes one clause for each term.
