@@ -171,7 +171,10 @@ func TestNeedsNewerState(t *testing.T) {
 		}
 	}
 	f("GET", "/xnew/_search", "", true)
-	f("GET", "/secret,nosuch/_search", "", true) // the answer must not depend on what exists
+	// What is not granted is refused at once: neither verdict nor time depend on what exists.
+	f("GET", "/secret,nosuch/_search", "", false)
+	f("GET", "/nosuch/_search", "", false)
+	f("GET", "/secret/_search", "", false)
 	f("GET", "/hr/_search", "", false)
 	f("GET", "/new*/_search", "", false)
 	f("PUT", "/xnew/_doc/1", `{"a":1}`, true)

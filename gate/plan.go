@@ -83,10 +83,11 @@ func (pl *plan) judge(part ask.Part) (judged, error) {
 	if j.resolved, err = pl.s.state.Resolve(part.Exprs, part.Opts, pl.r.Now); err != nil {
 		return j, err
 	}
-	if len(j.resolved.Unknown) > 0 && !pl.known.Fresh {
+	pl.ask(&j)
+	// A name that is not granted is refused at once, whether it exists or not.
+	if !pl.known.Fresh && slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Kind == ask.Missing }) {
 		return j, errNeedState
 	}
-	pl.ask(&j)
 	return j, nil
 }
 
