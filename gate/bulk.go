@@ -23,7 +23,8 @@ func (pl *plan) planBulk() Outcome {
 		return reject(rej)
 	}
 	call.Source, call.ContentType = PlannedBody, "application/x-ndjson"
-	lines := &bulkLines{pl: pl, parser: endpoint.BulkParser{Fallback: fallback}, known: map[bulkKey]*judged{}}
+	own := *pl // the lines outlive this call of Plan, nothing else does
+	lines := &bulkLines{pl: &own, parser: endpoint.BulkParser{Fallback: fallback}, known: map[bulkKey]*judged{}}
 	lines.treat = &slotted{key: "items", errors: true}
 	for _, p := range pl.q.Params {
 		lines.returns = lines.returns || strings.HasPrefix(p.Name, "_source") && p.Value != "false"

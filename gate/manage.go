@@ -49,9 +49,9 @@ func (pl *plan) planDelete() Outcome {
 
 // unruled refuses a change by someone whom a rule binds on what is changed.
 func (pl *plan) unruled() *ask.Rejection {
-	for i := range pl.decisions {
-		for _, g := range pl.decisions[i].Groups {
-			if g.Restriction != ask.Free && pl.decisions[i].exists() {
+	for j := range pl.all {
+		for _, g := range j.Groups {
+			if g.Restriction != ask.Free && j.exists() {
 				return restricted("aliases of an index under a document or field rule may not be changed")
 			}
 		}
@@ -228,8 +228,8 @@ func (pl *plan) decidedNames(exprs []names.Expr) ([]string, *ask.Rejection) {
 
 // allowed reports whether name is a target that some part of the request was granted.
 func (pl *plan) allowed(name string) bool {
-	for i := range pl.decisions {
-		if slices.ContainsFunc(pl.decisions[i].Allowed, func(t ask.Target) bool { return t.Name == name }) {
+	for j := range pl.all {
+		if slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Name == name }) {
 			return true
 		}
 	}

@@ -20,10 +20,10 @@ type plan struct {
 	known Known
 	m     endpoint.Match
 
-	q         endpoint.Query
-	asked     endpoint.Asked
-	decisions []judged  // one for each part
-	only      [1]judged // room for the decision of a request of one part
+	q     endpoint.Query
+	asked endpoint.Asked
+	first judged   // the part that every route asks first: the request itself
+	items []judged // the other parts
 }
 
 // judged is a part with what it resolved to and what was decided.
@@ -42,12 +42,11 @@ type judged struct {
 // decide resolves and decides every part. It reports whether that settles the
 // request: a part of the whole request is refused, or newer state is needed.
 func (pl *plan) decide() (Outcome, bool) {
-	pl.decisions = pl.only[:0]
 	expanded := 0
-	if n := len(pl.asked.Parts); n > len(pl.only) {
-		pl.decisions = make([]judged, 0, n)
+	if n := len(pl.asked.Parts); n > 1 {
+		pl.items = make([]judged, 0, n-1)
 	}
-	for _, part := range pl.asked.Parts {
+	for i, part := range pl.asked.Parts {
 		j, err := pl.judge(part)
 		if errors.Is(err, errNeedState) {
 			return Outcome{Kind: Need, NeedState: true}, true
@@ -64,7 +63,11 @@ func (pl *plan) decide() (Outcome, bool) {
 				Public: fmt.Sprintf("the parts of this request mean more than %d names together; send fewer, or narrow the patterns", maxTargets),
 			}), true
 		}
-		pl.decisions = append(pl.decisions, j)
+		if i == 0 {
+			pl.first = j
+		} else {
+			pl.items = append(pl.items, j)
+		}
 	}
 	return Outcome{}, false
 }
@@ -136,10 +139,22 @@ func asRejection(err error) *ask.Rejection {
 }
 
 // whole returns the decision on the request itself, which every route asks first.
-func (pl *plan) whole() *judged { return &pl.decisions[0] }
+func (pl *plan) whole() *judged { return &pl.first }
 
 // slots returns the decisions on the items.
-func (pl *plan) slots() []judged { return pl.decisions[1:] }
+func (pl *plan) slots() []judged { return pl.items }
+
+// all yields the decisions on every part.
+func (pl *plan) all(yield func(*judged) bool) {
+	if !yield(&pl.first) {
+		return
+	}
+	for i := range pl.items {
+		if !yield(&pl.items[i]) {
+			return
+		}
+	}
+}
 
 // nothing is an expression that matches no index on any engine (measured): the
 // endpoint then gives its own empty answer. An empty list would mean every index.
