@@ -138,8 +138,12 @@ func FuzzAppendSearch(f *testing.F) {
 		}}
 		kept := bytes.Clone(src)
 		got, err := a.AppendSearch(nil, src)
+		shared, _, sharedErr := a.Search(src)
 		if !bytes.Equal(kept, src) {
 			t.Fatal("the answer was changed in place")
+		}
+		if !bytes.Equal(shared, got) || (sharedErr == nil) != (err == nil) {
+			t.Fatalf("%q became %q, %v, and without a copy %q, %v", src, got, err, shared, sharedErr)
 		}
 		if err != nil {
 			return
