@@ -1,7 +1,6 @@
 package integration_test
 
 import (
-	"encoding/json"
 	"sync"
 	"testing"
 
@@ -62,9 +61,3 @@ func apply(t *testing.T, node *testbed.Node, line string) {
 	}
 }
 
-func unmarshal(t *testing.T, text []byte, into any) {
-	t.Helper()
-	if err := json.Unmarshal(text, into); err != nil {
-		t.Fatalf("%v in %.300s", err, text)
-	}
-}
