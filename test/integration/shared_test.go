@@ -60,4 +60,3 @@ func apply(t *testing.T, node *testbed.Node, line string) {
 		t.Fatal(err)
 	}
 }
-
