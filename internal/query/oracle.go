@@ -105,25 +105,29 @@ func clauseText(c *clause, v esjson.Value) string {
 	return ""
 }
 
+// spaced are the letters and digits of scripts that set spaces between words.
+var spaced = []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Armenian, unicode.Hebrew, unicode.Arabic, unicode.Devanagari, asciiDigits}
+
+var asciiDigits = &unicode.RangeTable{R16: []unicode.Range16{{Lo: '0', Hi: '9', Stride: 1}}, LatinOffset: 1}
+
 // words counts the words that the analysers which a client can name make of a text, at
-// most: runs of small letters, of capitals, of digits, of anything else that is no
-// space, and each letter of scripts without spaces. An index can have an analyser of its
-// own that makes more (n-grams); that is the documented rest.
+// most: runs of small letters, of capitals and of digits in the scripts that set spaces
+// between words, and every other sign by itself, as a picture, a mark or a letter of a
+// script without spaces can be a word. An index can have an analyser of its own that
+// makes more (n-grams); that is the documented rest.
 func words(text string) int {
 	n, last := 0, rune(0)
 	for _, r := range text {
-		class := '#'
+		class := rune(0)
 		switch {
 		case unicode.IsSpace(r):
-			class = 0
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Hangul):
+		case !unicode.In(r, spaced...):
 			n++
-			class = 0
 		case unicode.IsDigit(r):
 			class = '0'
 		case unicode.IsUpper(r):
 			class = 'A'
-		case unicode.IsLetter(r):
+		default:
 			class = 'a'
 		}
 		if class != 0 && class != last {

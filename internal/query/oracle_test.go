@@ -73,6 +73,7 @@ func TestTooWide(t *testing.T) {
 	near := `{"match":{"a":{"query":"dorb","fuzziness":2}}}`
 	f(`{"bool":{"should":[`+near+`,{"match":{"bio":{"query":"`+strings.Repeat("!!# ", 900)+`","analyzer":"whitespace"}}}]}}`, true)
 	f(`{"bool":{"should":[`+near+`,{"terms_set":{"d":{"terms":["x"`+strings.Repeat(`,"x"`, 900)+`],"minimum_should_match_field":"r"}}}]}}`, true)
+	f(`{"bool":{"should":[`+near+`,{"match":{"bio":"`+strings.Repeat("🌀🌁", 450)+`"}}]}}`, true)
 	f(`{"bool":{"should":[`+near+`,{"intervals":{"bio":{"match":{"query":"`+strings.Repeat("w ", 900)+`"}}}}]}}`, true)
 	f(`{"bool":{"should":[`+near+`,{"terms":{"n":[1`+strings.Repeat(`,1`, 450)+`]}}]}}`, true)
 }
