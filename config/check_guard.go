@@ -163,6 +163,7 @@ func (l *Limits) validate(r *report) {
 		{"max_bulk_line", int64(l.MaxBulkLine)},
 		{"max_depth", int64(l.MaxDepth)},
 		{"max_concurrent", int64(l.MaxConcurrent)},
+		{"max_user_concurrent", int64(l.MaxUserConcurrent)},
 		{"max_in_flight", l.MaxInFlight},
 		{"max_filtered_answer", l.MaxFilteredAnswer},
 		{"max_upstream_uri", int64(l.MaxUpstreamURI)},

@@ -79,6 +79,7 @@ type Limits struct {
 	MaxBulkLine        int   `yaml:"max_bulk_line"`        // bytes of one line of a bulk body
 	MaxDepth           int   `yaml:"max_depth"`            // nesting of JSON
 	MaxConcurrent      int   `yaml:"max_concurrent"`       // requests at a time
+	MaxUserConcurrent  int   `yaml:"max_user_concurrent"`  // requests of one user at a time
 	MaxInFlight        int64 `yaml:"max_in_flight"`        // bytes held for all requests
 	MaxFilteredAnswer  int64 `yaml:"max_filtered_answer"`  // bytes of an answer that has to be filtered, inflated
 	MaxUpstreamURI     int   `yaml:"max_upstream_uri"`     // bytes of a request line the cluster takes
@@ -95,6 +96,7 @@ func (l *Limits) SetDefaults() {
 	l.MaxBulkLine = 16 << 20       // 16 MiB
 	l.MaxDepth = 64                // levels
 	l.MaxConcurrent = 1024         // requests
+	l.MaxUserConcurrent = 512      // one user can't take all of them
 	l.MaxInFlight = 512 << 20      // 512 MiB
 	l.MaxFilteredAnswer = 64 << 20 // 64 MiB
 	l.MaxUpstreamURI = 4096        // http.max_initial_line_length of the cluster

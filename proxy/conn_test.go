@@ -3,6 +3,7 @@ package proxy
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"guard/gate"
+	"guard/internal/ask"
 )
 
 // TestKeepAlive sends several requests on one connection, one after the other and all
@@ -218,6 +220,66 @@ func TestConcurrencyLimit(t *testing.T) {
 	wg.Wait()
 	if a := g.send(request("GET", "/", "", "")); a.status != 200 {
 		t.Errorf("after the others ended: %+v", a)
+	}
+}
+
+// TestSlowBodies holds that clients that send their bodies slowly take no room from the
+// others.
+func TestSlowBodies(t *testing.T) {
+	conf := testConfig("http://127.0.0.1:1")
+	conf.Limits.MaxConcurrent = 2
+	g := startGuard(t, echo(), conf)
+	for range 4 {
+		c := g.dial()
+		_, _ = io.WriteString(c, strings.TrimSuffix(request("POST", "/slow", jsonLine, strings.Repeat("a", 200)), strings.Repeat("a", 199)))
+	}
+	eventually(t, "four bodies are on their way", func() bool { return inFlight(t, g) == 4 })
+	if a := g.send(request("POST", "/", jsonLine, "{}")); a.status != 200 {
+		t.Errorf("beside slow bodies: %+v; want 200", a)
+	}
+}
+
+func inFlight(t *testing.T, g *guarded) float64 {
+	t.Helper()
+	families, err := g.reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "guard_requests_in_flight" {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatal("no gauge of requests in flight")
+	return 0
+}
+
+// TestAdmission holds the bounds in all and of one user, and that room comes back.
+func TestAdmission(t *testing.T) {
+	a := newAdmission(3, 2)
+	f := func(user string, want int) {
+		t.Helper()
+		var r *ask.Rejection
+		got := 0
+		if err := a.enter(user); errors.As(err, &r) {
+			got = r.Status
+		}
+		if got != want {
+			t.Errorf("enter(%s) = %d; want %d", user, got, want)
+		}
+	}
+	f("u", 0)
+	f("u", 0)
+	f("u", 429)
+	f("v", 0)
+	f("w", 503)
+	a.leave("u")
+	f("u", 0)
+	a.leave("u")
+	a.leave("u")
+	a.leave("v")
+	if a.total != 0 || len(a.byUser) != 0 {
+		t.Errorf("left over: %d, %v", a.total, a.byUser)
 	}
 }
 

@@ -45,17 +45,17 @@ type Server struct {
 	metrics  *metrics
 	now      func() time.Time
 
-	http    *fasthttp.Server
-	tls     *tls.Config
-	base    context.Context //nolint:containedctx // ends requests that outlive the drain
-	cut     context.CancelCauseFunc
-	watch   watcher
-	budget  budget
-	shared  shared
-	running atomic.Int64
-	idBase  string
-	idNext  atomic.Uint64
-	drained atomic.Bool
+	http      *fasthttp.Server
+	tls       *tls.Config
+	base      context.Context //nolint:containedctx // ends requests that outlive the drain
+	cut       context.CancelCauseFunc
+	watch     watcher
+	budget    budget
+	shared    shared
+	admission *admission
+	idBase    string
+	idNext    atomic.Uint64
+	drained   atomic.Bool
 
 	mu        sync.Mutex // guards listeners
 	listeners []*listener
@@ -82,6 +82,7 @@ func New(o Options) (*Server, error) {
 		s.now = time.Now
 	}
 	s.budget.left.Store(s.limits.MaxInFlight)
+	s.admission = newAdmission(s.limits.MaxConcurrent, s.limits.MaxUserConcurrent)
 	held := func() float64 { return float64(s.limits.MaxInFlight - s.budget.left.Load()) }
 	open := func() float64 { return float64(o.Transport.Open()) }
 	if s.metrics, err = newMetrics(o.Metrics, open, held); err != nil {
@@ -94,7 +95,7 @@ func New(o Options) (*Server, error) {
 	s.http = &fasthttp.Server{
 		Handler:                       s.handle,
 		Logger:                        quietLogger{s.log},
-		Concurrency:                   1 << 20, // connections; requests are bounded by max_concurrent
+		Concurrency:                   1 << 20, // connections; admission bounds requests
 		ReadBufferSize:                512,     // holds a substitute head
 		WriteBufferSize:               8 << 10,
 		NoDefaultServerHeader:         true,
@@ -181,7 +182,6 @@ func (s *Server) handle(out *fasthttp.RequestCtx) {
 	t := &turn{srv: s, conn: c, start: time.Now()}
 	t.share.from = &s.budget
 	s.metrics.inFlight.Inc()
-	s.running.Add(1)
 	r := t.safely()
 	t.write(&out.Response, &r)
 }

@@ -58,7 +58,7 @@ func TestMixedTraffic(t *testing.T) {
 	}
 	for _, g := range []*guarded{pass, treated, bulk} {
 		eventually(t, "all requests have ended", func() bool {
-			return g.srv.running.Load() == 0 && g.srv.budget.left.Load() == conf.Limits.MaxInFlight
+			return int64(inFlight(t, g)) == 0 && g.srv.budget.left.Load() == conf.Limits.MaxInFlight
 		})
 		g.srv.cluster.(*Transport).Close()
 		eventually(t, "all connections to the node are given back", func() bool { return g.srv.cluster.(*Transport).Open() == 0 })

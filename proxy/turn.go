@@ -32,7 +32,9 @@ type turn struct {
 	watched bool // the client's leaving cancels ctx
 
 	intake gate.Intake
-	taken  bool // the body was read, or is being read by a forwarded call
+	taken  bool   // the body was read, or is being read by a forwarded call
+	room   string // the user whose request is counted
+	inside bool   // it is counted
 	ended  bool
 }
 
@@ -41,11 +43,6 @@ func (t *turn) run() reply {
 	s, h := t.srv, &t.conn.head
 	if t.conn.refusal != nil {
 		return t.refuse(t.conn.refusal)
-	}
-	if s.running.Load() > int64(s.limits.MaxConcurrent) {
-		return t.refuse(&ask.Rejection{
-			Status: 503, Type: "circuit_breaking_exception", Public: "too many requests at a time; try again", Reason: ask.ReasonTooLarge,
-		})
 	}
 	t.ctx, t.cancel = context.WithCancelCause(s.base)
 	path, params, unfair := splitTarget(h.target)
@@ -124,6 +121,9 @@ func (t *turn) plan(planner Planner, id ask.Identity, unfair error) reply {
 		if err := t.takeBody(planner); err != nil {
 			return t.fail(err)
 		}
+		if err := t.admit(); err != nil {
+			return t.fail(err)
+		}
 		out, err := t.rounds(planner, fresh)
 		switch {
 		case err != nil:
@@ -141,6 +141,18 @@ func (t *turn) plan(planner Planner, id ask.Identity, unfair error) reply {
 			})
 		}
 	}
+}
+
+// admit counts the request among those at work, once.
+func (t *turn) admit() error {
+	if t.inside {
+		return nil
+	}
+	if err := t.srv.admission.enter(t.who.Name); err != nil {
+		return err
+	}
+	t.inside, t.room = true, t.who.Name
+	return nil
 }
 
 // rounds runs plan and needs on one snapshot. An outcome that still needs something
@@ -247,7 +259,9 @@ func (t *turn) finish(status int) {
 	}
 	t.share.release()
 	s := t.srv
-	s.running.Add(-1)
+	if t.inside {
+		s.admission.leave(t.room)
+	}
 	s.metrics.inFlight.Dec()
 	s.metrics.answered(t.route, status)
 	s.metrics.seconds.Observe(time.Since(t.start).Seconds())
