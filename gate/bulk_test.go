@@ -98,13 +98,16 @@ func TestBulkItems(t *testing.T) {
 	refused("{\"index\":{\"_index\":\"xa\",\"pipeline\":\"p\"}}\n{}")
 	refused("{\"index\":{\"_index\":\"stored\"}}\n{}")
 
-	// Under a document rule only new documents; under a field rule no updates.
+	// Under a rule only new documents.
 	same("{\"create\":{\"_index\":\"hr\",\"_id\":\"1\"}}\n{}")
 	same("{\"index\":{\"_index\":\"hr\"}}\n{}")
 	refused("{\"index\":{\"_index\":\"hr\",\"_id\":\"1\"}}\n{}")
 	refused(`{"delete":{"_index":"hr","_id":"1"}}`)
 	refused("{\"update\":{\"_index\":\"hr\",\"_id\":\"1\"}}\n{\"doc\":{}}")
-	same("{\"index\":{\"_index\":\"fielded\",\"_id\":\"1\"}}\n{}")
+	same("{\"create\":{\"_index\":\"fielded\",\"_id\":\"1\"}}\n{}")
+	same("{\"index\":{\"_index\":\"fielded\"}}\n{}")
+	refused("{\"index\":{\"_index\":\"fielded\",\"_id\":\"1\"}}\n{}")
+	refused(`{"delete":{"_index":"fielded","_id":"1"}}`)
 	refused("{\"update\":{\"_index\":\"fielded\",\"_id\":\"1\"}}\n{\"doc\":{}}")
 
 	// Whoever may not change mappings brings no new field, and whoever may not read

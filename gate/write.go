@@ -11,8 +11,8 @@ import (
 	"guard/internal/mapping"
 )
 
-// planWrite forwards the write of one document. Under a document rule only a new one
-// may be made: what an id holds already could be hidden.
+// planWrite forwards the write of one document. Under a rule only a new one may be
+// made: what an id holds already could be hidden, as a whole or in part, and would be lost.
 func (pl *plan) planWrite() Outcome {
 	j := pl.whole()
 	if rej := pl.mayWrite(j, pl.q.Creates, pl.m.Route.ID == "update"); rej != nil {
@@ -91,6 +91,8 @@ func (pl *plan) mayWrite(j *judged, creates, update bool) *ask.Rejection {
 			return notBuilt("a write to an index with masked fields")
 		case update && len(g.Rules.FLS) > 0:
 			return restricted("update is refused under a field rule")
+		case !creates && len(g.Rules.FLS) > 0:
+			return restricted("under a field rule only new documents may be written: use op_type=create")
 		}
 	}
 	return nil

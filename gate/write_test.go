@@ -42,13 +42,17 @@ func TestWrites(t *testing.T) {
 	refused("PUT", "/xa/_doc/1", strings.Repeat(`{"a":`, 70)+`1`+strings.Repeat(`}`, 70), "")
 	refused("PUT", "/xa/_doc/1", ``, "request body is required")
 
-	// Under a document rule only new documents may be made.
+	// Under a rule only new documents may be made.
 	f("PUT", "/hr/_create/1", `{}`, `PUT /hr/_create/1 | {}`)
 	f("POST", "/hr/_doc", `{}`, `POST /hr/_doc | {}`)
 	refused("PUT", "/hr/_doc/1", `{}`, "only new documents")
 	refused("PUT", "/hr/_doc/1?op_type=index", `{}`, "only new documents")
 	refused("DELETE", "/hr/_doc/1", ``, "only new documents")
 	refused("POST", "/hr/_update/1", `{"doc":{}}`, "only new documents")
+	f("PUT", "/fielded/_create/1", `{}`, `PUT /fielded/_create/1 | {}`)
+	f("POST", "/fielded/_doc", `{}`, `POST /fielded/_doc | {}`)
+	refused("PUT", "/fielded/_doc/1", `{}`, "only new documents")
+	refused("DELETE", "/fielded/_doc/1", ``, "only new documents")
 	refused("POST", "/fielded/_update/1", `{"doc":{}}`, "update is refused")
 
 	// A new field, and a document that comes back, need rights of their own.
