@@ -52,9 +52,11 @@ func (m Match) target(f *form, slot int, text string, params []ask.Param) string
 
 // appendValue appends a value at segment i. One that the API has as a word in that
 // place gets an escape: a node takes GET /views for its list of views, and /%76iews
-// for the index of that name.
+// for the index of that name. So does one that begins with an underscore: older nodes
+// have more words than the catalogue, such as _bulk and _mget in the place of an id,
+// and an escaped segment is no word to any node.
 func (f *form) appendValue(dst []byte, i int, value string) []byte {
-	if f.above[i].literals[value] == nil {
+	if f.above[i].literals[value] == nil && !strings.HasPrefix(value, "_") {
 		return appendEscaped(dst, value)
 	}
 	return appendEscaped(appendHex(dst, value[0]), value[1:])

@@ -47,6 +47,8 @@ func TestTarget(t *testing.T) {
 	f("GET", "/a*/_search", "/%76iews/_search", "views")
 	f("GET", "/a*/_search", "/views,b/_search", "views", "b")
 	f("GET", "/a/_doc/views", "/a/_doc/views")
+	f("GET", "/a/_doc/_bulk", "/a/_doc/%5Fbulk") // POST /a/_doc/_bulk is the typed bulk of Elasticsearch 7
+	f("GET", "/a/_source/_search", "/b/_source/%5Fsearch", "b")
 	f("GET", "/", "/")
 	f("GET", "/?pretty", "/?pretty")
 }

@@ -246,6 +246,9 @@ func (pl *plan) planPutAlias() Outcome {
 	if rej != nil {
 		return reject(rej)
 	}
+	if strings.HasPrefix(string(put.Alias), "_") { // older nodes have words in this place of a path
+		return reject(badRequest("Invalid alias name [%s]: must not start with '_'", put.Alias))
+	}
 	if rej := pl.joinsForeign([]names.Expr{put.Alias}); rej != nil {
 		return reject(rej)
 	}
