@@ -80,6 +80,7 @@ func attack(t *testing.T, catalogue *leaks.Catalogue, kind testbed.Kind, name st
 	world := leaks.NewWorld(node, catalogue)
 	direct := leaks.Target{Host: strings.TrimPrefix(node.URL, "http://"), World: world}
 	through := leaks.Target{Host: strings.TrimPrefix(guard.URL, "http://"), World: world, Policy: policy}
+	admin := through.As(leaks.Admin)
 	world.Loaded = through.CatchUp
 
 	filter := regexp.MustCompile(*only)
@@ -93,9 +94,12 @@ func attack(t *testing.T, catalogue *leaks.Catalogue, kind testbed.Kind, name st
 			found[c.ID] = leaks.Expected{Verdict: leaks.Skipped, Reason: "needs " + need}
 			continue
 		}
-		if slices.Contains(c.FiresOn, name) {
+		leaking := slices.Contains(c.FiresOn, name)
+		if leaking {
 			controlled++
-			control(t, direct, c)
+		}
+		if leaking || plain(c) {
+			bare(t, direct, admin, c, leaking)
 		}
 		found[c.ID] = play(t, through, c)
 	}
@@ -120,23 +124,6 @@ func start(t *testing.T, kind testbed.Kind) *testbed.Node {
 		}
 	})
 	return node
-}
-
-// control sends the case to the bare node: there it has to leak, else it proves nothing.
-func control(t *testing.T, direct leaks.Target, c *leaks.Case) {
-	t.Helper()
-	if err := direct.World.Prepare(c); err != nil {
-		t.Errorf("%s: control: %v", c.ID, err)
-		return
-	}
-	got, err := direct.Run(c)
-	if err != nil {
-		t.Errorf("%s: control: %v", c.ID, err)
-		return
-	}
-	if got.Verdict != leaks.Leak {
-		t.Errorf("%s: control: %s does not leak on a bare node: %s\n%s", c.ID, c.Request.String(), got.Verdict, show(got))
-	}
 }
 
 // play sends the case through guard.

@@ -14,6 +14,17 @@ type Target struct {
 	Host   string
 	Policy *Policy // nil: nobody has to tell who he is
 	World  *World
+
+	account string // who sends the attacker's requests in his place; empty: nobody
+}
+
+// Admin is the account that may do all.
+const Admin = adminName
+
+// As returns the same target, attacked by one account in place of all attackers.
+func (t Target) As(account string) Target {
+	t.account = account
+	return t
 }
 
 // Outcome is how a case ended.
@@ -74,6 +85,9 @@ type run struct {
 func (r *run) auth(a attacker) string {
 	if r.Policy == nil {
 		return ""
+	}
+	if r.account != "" {
+		return basic(r.account, password)
 	}
 	return basic(r.Policy.names[who(a.Role, a.User)], password)
 }

@@ -30,10 +30,8 @@ func NewWorld(node *testbed.Node, c *Catalogue) *World { return &World{node: nod
 // Prepare brings the node into the state of setup. Nothing is done if it is there
 // already and nobody has written since.
 func (w *World) Prepare(c *Case) error {
-	if w.loaded == c.SetupName {
-		if now, err := w.look(); err == nil && now == w.stamp {
-			return nil
-		}
+	if w.loaded == c.SetupName && !w.Written() {
+		return nil
 	}
 	w.loaded = ""
 	w.Loads++
@@ -57,6 +55,12 @@ func (w *World) Prepare(c *Case) error {
 	}
 	w.loaded, w.stamp = c.SetupName, stamp
 	return nil
+}
+
+// Written reports whether somebody has written since the world was prepared.
+func (w *World) Written() bool {
+	now, err := w.look()
+	return err != nil || now != w.stamp
 }
 
 // dropSnapshots empties the repositories, since the files of a repository outlive it.
