@@ -26,6 +26,11 @@ type Answer struct {
 	// Default is used for hits that do not say their index (filter_path can take it
 	// out): only to be set where all indices of the request share a projection.
 	Default *Projection
+	// DropEmpty leaves out the objects and arrays of a source that show nothing,
+	// however they came to it. It must be set where the cluster was not asked to leave
+	// out all that is hidden: what is emptied here tells, beside what the client chose
+	// of the source, in which documents something was hidden.
+	DropEmpty bool
 }
 
 // filters keeps the small buffers of passes that have ended.

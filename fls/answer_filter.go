@@ -19,6 +19,7 @@ type filter struct {
 	failures bool // see Answer.Search
 
 	hit      hit
+	sparse   bool  // objects and arrays that show nothing go; see Answer.DropEmpty
 	verdicts *memo // of the part of the hit that the pass is in: its source, or lists by name
 
 	path   []byte // the path that is looked up
@@ -222,12 +223,12 @@ func (f *filter) value(i int, n *node) (end int, keep bool, err error) {
 	switch f.at(i) {
 	case '{':
 		end, kept, err := f.members(i, n)
-		return end, kept > 0 || n.verdict != Probe, err
+		return end, kept > 0 || !f.sparse && n.verdict != Probe, err
 	case '[':
 		empty := f.at(esjson.SkipSpace(f.src, i+1)) == ']'
 		end, kept, err := f.array(i, func(i int) (int, bool, error) { return f.value(i, n) })
 		// An array of nothing but hidden scalars must not show that they are there.
-		return end, kept > 0 || n.verdict == Inner || n.verdict == Container && empty, err
+		return end, kept > 0 || !f.sparse && (n.verdict == Inner || n.verdict == Container && empty), err
 	default:
 		end, err = f.skip(i)
 		return end, n.verdict == Inner, err

@@ -115,6 +115,13 @@ func FuzzAppendSource(f *testing.F) {
 		if diff := cmp.Diff(want, leaves(out, []leaf{})); diff != "" {
 			t.Fatalf("%s: %q became %q (-want +got):\n%s", entries, doc, got, diff)
 		}
+		// What was hidden leaves no trace.
+		sparse := Answer{DropEmpty: true}
+		from, err := sparse.AppendSource(nil, []byte(doc), p)
+		without, withoutErr := sparse.AppendSource(nil, got, p)
+		if err != nil || withoutErr != nil || !bytes.Equal(from, without) {
+			t.Fatalf("%s: %q became %q, %v, and without what is hidden %q, %v", entries, doc, from, err, without, withoutErr)
+		}
 		again, err := a.AppendSource(nil, got, p)
 		if err != nil || !bytes.Equal(again, got) {
 			t.Fatalf("%s: %q became %q, and that %q, %v", entries, doc, got, again, err)

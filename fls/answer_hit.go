@@ -125,7 +125,7 @@ func (f *filter) hitSource(i int) (end int, keep bool, err error) {
 		return f.keep(i)
 	}
 	p := f.hit.projection
-	f.verdicts = &p.source
+	f.verdicts, f.sparse = &p.source, f.DropEmpty
 	at := &p.source.root
 	if len(f.hit.nested) > 0 {
 		at = p.source.at(p, at, f.hit.nested, f.hit.nested)
@@ -142,7 +142,8 @@ func (f *filter) hitNames(i int) (end int, keep bool, err error) {
 	if f.hit.projection.everything {
 		return f.keep(i)
 	}
-	f.verdicts = &f.hit.projection.named
+	// The clusters list no field without values, at any depth.
+	f.verdicts, f.sparse = &f.hit.projection.named, true
 	end, kept, err := f.members(i, &f.verdicts.root)
 	return end, kept > 0 || f.empty(i), err
 }

@@ -20,6 +20,28 @@ func projection(t testing.TB, entries string) *Projection {
 	return NewProjection(sourcePatterns(r.includes), sourcePatterns(r.excludes), nil)
 }
 
+// TestDropEmpty holds that what shows nothing is not there, whether it was emptied here
+// or came so: with a client's choice of fields an emptied object would tell in which
+// documents something was hidden.
+func TestDropEmpty(t *testing.T) {
+	f := func(entries, doc, want string) {
+		t.Helper()
+		a, p := Answer{DropEmpty: true}, projection(t, entries)
+		for _, src := range []string{doc, want} {
+			if got, err := a.AppendSource(nil, []byte(src), p); err != nil || string(got) != want {
+				t.Fatalf("%s: %s\n got %s, %v\nwant %s", entries, src, got, err, want)
+			}
+		}
+	}
+	for _, hidden := range []string{`{"x":1}`, `{}`, `[]`, `[{"x":1},{"x":2}]`, `[[{"x":1}],[]]`} {
+		f("~p.x", `{"p":`+hidden+`,"q":1}`, `{"q":1}`)
+		f("p.y q", `{"p":`+hidden+`,"q":1}`, `{"q":1}`)
+	}
+	f("~p.x", `{"p":[{"x":1},{"y":2},3]}`, `{"p":[{"y":2},3]}`)
+	f("~p.q.x", `{"p":{"q":{"x":1}}}`, `{}`)
+	f("~p.x", `{"p":{"q":{},"r":[]},"s":{},"t":[]}`, `{"p":{"q":{},"r":[]},"s":{},"t":[]}`) // nothing can be hidden there
+}
+
 func TestAppendSource(t *testing.T) {
 	f := func(entries, doc, want string) {
 		t.Helper()

@@ -73,7 +73,7 @@ func TestAppendSearch(t *testing.T) {
 	hits(`{"_index":"hr","fields":{"ssn":["x"],"ssn.keyword":["x"],"name":["n"],"_routing":["r"]},"highlight":{"ssn":["<em>x</em>"],"name":["<em>n</em>"]}}`,
 		`{"_index":"hr","fields":{"name":["n"],"_routing":["r"]},"highlight":{"name":["<em>n</em>"]}}`)
 	hits(`{"_index":"hr","fields":{"dependents":[{"ssn":["x"],"age":[5]},{"ssn":["y"]}],"dependents.ssn":["z"],"at":[{"type":"Point","coordinates":[1,2]}]}}`, // nested fields are grouped
-		`{"_index":"hr","fields":{"dependents":[{"age":[5]},{}],"at":[{"type":"Point","coordinates":[1,2]}]}}`)
+		`{"_index":"hr","fields":{"dependents":[{"age":[5]}],"at":[{"type":"Point","coordinates":[1,2]}]}}`)
 	hits(`{"_index":"hr","_ignored":["ssn","name"],"ignored_field_values":{"ssn":["x"],"name":["n"]}}`,
 		`{"_index":"hr","_ignored":["name"],"ignored_field_values":{"name":["n"]}}`)
 	hits(`{"_index":"hr","_ignored":"ssn","_id":"1"}`, `{"_index":"hr","_id":"1"}`)

@@ -111,25 +111,28 @@ func mayMatchBelow(p names.Pattern, prefix string) bool {
 }
 
 // requestPatterns returns the entries as patterns for the _source option of a
-// request, as far as the clusters understand them: '*' is their only wildcard. The
-// answer filter does not depend on them.
-func (r Rules) requestPatterns() (includes, excludes []string) {
+// request, as far as the clusters understand them: '*' is their only wildcard. whole
+// reports whether they are all. The answer filter does not depend on them.
+func (r Rules) requestPatterns() (includes, excludes []string, whole bool) {
+	whole = true
 	for _, e := range r.entries {
 		text, exclusion := cutExclusion(e)
 		simple := !strings.ContainsRune(text, '?') && !strings.HasPrefix(text, "/")
 		switch {
 		case exclusion && simple:
 			excludes = append(excludes, text)
-		case !exclusion && !simple:
-			return nil, nil // a list of inclusions with a gap would lose fields
+		case exclusion:
+			whole = false
+		case !exclusion && !simple && !r.excluding():
+			return nil, nil, false // a list of inclusions with a gap would lose fields
 		case !exclusion:
 			includes = append(includes, text)
 		}
 	}
 	if r.excluding() {
-		return nil, excludes
+		return nil, excludes, whole
 	}
-	return includes, nil
+	return includes, nil, true
 }
 
 // metadata are the fields that every mapper service has; they are always visible.

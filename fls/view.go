@@ -247,18 +247,19 @@ func takes(use query.Use, f mapping.Field) bool {
 }
 
 // SourcePatterns returns what to add to the _source option of the request: only
-// where all indices share their rules, else the answer filter decides alone.
-func (vs *Views) SourcePatterns() (includes, excludes []string) {
-	first := vs.list[0].rules.entries
+// where all indices share their rules, else the answer filter decides alone. whole
+// reports whether the cluster then leaves out all that is hidden.
+func (vs *Views) SourcePatterns() (includes, excludes []string, whole bool) {
+	first := vs.list[0].rules
 	for _, v := range vs.list[1:] {
-		if !slices.Equal(first, v.rules.entries) {
-			return nil, nil
+		if !slices.Equal(first.entries, v.rules.entries) {
+			return nil, nil, false
 		}
 	}
-	if vs.list[0].rules.All() {
-		return nil, nil
+	if first.All() {
+		return nil, nil, true
 	}
-	return vs.list[0].rules.requestPatterns()
+	return first.requestPatterns()
 }
 
 // Everything is the rule that hides nothing.

@@ -168,17 +168,23 @@ func TestViewsExpand(t *testing.T) {
 
 func TestSourcePatterns(t *testing.T) {
 	m := parseMapping(t, staff)
-	f := func(entries, includes, excludes []string) {
+	f := func(entries, includes, excludes []string, whole bool) {
 		t.Helper()
-		in, out := NewViews([]*View{NewView(mustCompile(t, entries...), m)}).SourcePatterns()
-		if !slices.Equal(in, includes) || !slices.Equal(out, excludes) {
-			t.Errorf("%v: includes %v, excludes %v; want %v, %v", entries, in, out, includes, excludes)
+		in, out, all := NewViews([]*View{NewView(mustCompile(t, entries...), m)}).SourcePatterns()
+		if !slices.Equal(in, includes) || !slices.Equal(out, excludes) || all != whole {
+			t.Errorf("%v: includes %v, excludes %v, whole %v; want %v, %v, %v", entries, in, out, all, includes, excludes, whole)
 		}
 	}
-	f([]string{"name", "person.*"}, []string{"name", "person.*"}, nil)
-	f([]string{"name", "~ssn", "~p?"}, nil, []string{"ssn"}) // '?' is no wildcard for the cluster
-	f([]string{"name", "/d.*/"}, nil, nil)
-	f([]string{"*"}, nil, nil)
+	f([]string{"name", "person.*"}, []string{"name", "person.*"}, nil, true)
+	f([]string{"name", "~ssn"}, nil, []string{"ssn"}, true)
+	f([]string{"name", "~ssn", "~p?"}, nil, []string{"ssn"}, false) // '?' is no wildcard for the cluster
+	f([]string{"/n.*/", "~ssn"}, nil, []string{"ssn"}, true)        // inclusions count no more
+	f([]string{"name", "/d.*/"}, nil, nil, false)
+	f([]string{"*"}, nil, nil, true)
+	free, bound := NewView(Everything(), m), NewView(mustCompile(t, "~ssn"), m)
+	if _, out, whole := NewViews([]*View{free, bound}).SourcePatterns(); out != nil || whole {
+		t.Errorf("over different rules: excludes %v, whole %v; want none, false", out, whole)
+	}
 }
 
 // TestStandInIsNoField holds law 7: what replaces a hidden name must not exist.

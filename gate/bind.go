@@ -18,6 +18,9 @@ type binding struct {
 	views map[string]*fls.View
 	// bound tells that a document rule applies somewhere.
 	bound bool
+	// unnarrowed tells that the cluster cannot be asked to leave out all that is hidden
+	// of a source: the answer filter decides alone.
+	unnarrowed bool
 	// indices are all concrete names that an answer may come from, sorted.
 	indices []string
 	// hits filters answers, if it was made already: it follows from views and indices.
@@ -224,7 +227,9 @@ func (pl *plan) bindFields(b *binding, groups []authz.Group) *ask.Rejection {
 	}
 	views := fls.NewViews(list)
 	b.rules.Fields = views
-	b.rules.SourceIncludes, b.rules.SourceExcludes = views.SourcePatterns()
+	var whole bool
+	b.rules.SourceIncludes, b.rules.SourceExcludes, whole = views.SourcePatterns()
+	b.unnarrowed = !whole
 	return nil
 }
 

@@ -126,6 +126,8 @@ func (pl *plan) wishes() (source, stored []byte, rej *ask.Rejection) {
 	switch {
 	case given && whole == "false":
 		source = []byte("false")
+	case given && (whole == "true" || whole == "") && len(includes)+len(excludes) == 0:
+		source = []byte("true")
 	case given && whole != "true" && whole != "" && len(includes) == 0:
 		includes = pl.paramList("_source")
 		fallthrough
@@ -287,43 +289,69 @@ type statusOnly struct{}
 // Treat drops body and headers.
 func (statusOnly) Treat(a Answer) (Answer, error) { return Answer{Status: a.Status}, nil }
 
-// getParams writes the parameters of a get under a field rule: the cluster is asked
-// to leave hidden fields out, and a stored field that is hidden is one that no index
-// has.
+// getParams writes the parameters of a get under a field rule: what the URL wants of
+// the document goes through the walker, as the same words in a body would.
 func (pl *plan) getParams(it *docItem) ([]ask.Param, *ask.Rejection) {
+	var rej *ask.Rejection
+	if it.source, it.stored, rej = pl.wishes(); rej != nil {
+		return nil, rej
+	}
+	source, stored, rej := fieldWishes(it)
+	if rej != nil {
+		return nil, rej
+	}
 	params := pl.q.Params
-	rules := it.b.rules
-	whole, given := pl.param("_source")
-	_, listed := pl.param("_source_includes")
-	_, unlisted := pl.param("_source_excludes")
-	if stored := pl.paramList("stored_fields"); len(stored) > 0 && !given && !listed && !unlisted {
-		rules.SourceIncludes, rules.SourceExcludes = nil, nil // the source is not asked for
+	for _, name := range []string{"_source", "_source_includes", "_source_excludes", "stored_fields"} {
+		params = endpoint.DropParam(params, name)
 	}
-	if list := append(pl.paramList("_source_excludes"), rules.SourceExcludes...); len(rules.SourceExcludes) > 0 {
-		params = endpoint.SetParam(params, "_source_excludes", strings.Join(list, ","))
-	}
-	if len(rules.SourceIncludes) > 0 && !listed && (!given || whole == "true" || whole == "") {
-		params = endpoint.SetParam(params, "_source_includes", strings.Join(rules.SourceIncludes, ","))
-	}
-	list := pl.paramList("stored_fields")
-	if len(list) == 0 {
-		return params, nil
-	}
-	for i, name := range list {
-		switch {
-		case strings.Contains(name, "*"):
-			return nil, restricted("parameter [stored_fields] with a wildcard is refused under a field rule")
-		case fls.IsMetadata(name) || name == "_none_":
-		case rules.Fields.Field(name, query.Fetch) != query.Visible:
-			list[i] = rules.Fields.StandIn()
+	var tape esjson.Tape
+	if v, err := parseWish(&tape, source); err != nil {
+		return nil, asRejection(err)
+	} else if v.Is(esjson.Bool) {
+		params = endpoint.SetParam(params, "_source", string(v.Raw()))
+	} else {
+		for key, list := range v.Members() {
+			if params, rej = setTexts(params, "_source_"+key, list); rej != nil {
+				return nil, rej
+			}
 		}
 	}
-	return endpoint.SetParam(params, "stored_fields", strings.Join(list, ",")), nil
+	v, err := parseWish(&tape, stored)
+	if err != nil {
+		return nil, asRejection(err)
+	}
+	if stored != nil && v.Is(esjson.Array) && v.Len() == 0 { // no list would mean the source
+		return endpoint.SetParam(params, "stored_fields", it.b.rules.Fields.StandIn()), nil
+	}
+	return setTexts(params, "stored_fields", v)
+}
+
+func parseWish(tape *esjson.Tape, wish []byte) (esjson.Value, error) {
+	if wish == nil {
+		return esjson.Value{}, nil
+	}
+	return esjson.Parse(tape, wish, esjson.RequestLimits())
+}
+
+// setTexts sets the parameter called name to the list of texts v, if there is one.
+func setTexts(params []ask.Param, name string, v esjson.Value) ([]ask.Param, *ask.Rejection) {
+	if v.Len() == 0 {
+		return params, nil
+	}
+	texts := make([]string, 0, v.Len())
+	for _, e := range v.Elements() {
+		text := e.String()
+		if strings.Contains(text, ",") {
+			return nil, notBuilt("field [" + text + "] in parameter [" + name + "]: a comma in it")
+		}
+		texts = append(texts, text)
+	}
+	return endpoint.SetParam(params, name, strings.Join(texts, ",")), nil
 }
 
 // treatGet returns the filter for the answer of a get under a field rule.
 func (pl *plan) treatGet(it *docItem) (Treatment, *ask.Rejection) {
-	if _, ok := pl.param("filter_path"); ok && it.b.single() == nil {
+	if _, ok := pl.param("filter_path"); ok && (it.b.single() == nil || it.b.unnarrowed) {
 		return nil, notBuilt("parameter [filter_path] under a field rule")
 	}
 	switch pl.m.Route.Answer {

@@ -26,7 +26,7 @@ func (b *binding) answer() *fls.Answer {
 	if b.hits != nil {
 		return b.hits
 	}
-	return &fls.Answer{Visible: b.visible, Default: b.single()}
+	return &fls.Answer{Visible: b.visible, Default: b.single(), DropEmpty: b.unnarrowed}
 }
 
 // everything is shared: it keeps no state.
