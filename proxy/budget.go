@@ -43,14 +43,21 @@ func (s *share) release() {
 
 var errTooLarge = errors.New("larger than the limit")
 
-// readWhole reads r to its end. What it holds grows with what has come, not with what
-// was announced, and is taken from the share first.
-func readWhole(r io.Reader, announced, limit int64, s *share) ([]byte, error) {
+// How much is taken at once for what was only announced: a client may announce what it
+// never sends.
+const (
+	trustClient  = 64 << 10
+	trustCluster = 4 << 20
+)
+
+// readWhole reads r to its end. What it holds is taken from the share first, and beyond
+// trust bytes grows with what has come, not with what was announced.
+func readWhole(r io.Reader, announced, trust, limit int64, s *share) ([]byte, error) {
 	if announced > limit {
 		return nil, errTooLarge
 	}
 	size := int64(4 << 10)
-	if announced >= 0 && announced < 64<<10 {
+	if announced >= 0 && announced <= trust {
 		size = announced + 1 // one more to meet the end without growing
 	}
 	if err := s.take(size); err != nil {

@@ -136,7 +136,7 @@ func (t *turn) streamBody(c *call) error {
 		return err
 	}
 	if !f.chunked && f.length <= writeInline {
-		c.fixed, err = readWhole(body, f.length, writeInline, &t.share) // no second goroutine is needed
+		c.fixed, err = readWhole(body, f.length, trustClient, writeInline, &t.share) // no second goroutine is needed
 		return err
 	}
 	limit := t.srv.limits.MaxBulkBody
@@ -217,7 +217,7 @@ func (t *turn) readAnswer(a *answer) (gate.Answer, error) {
 		return whole, answerFault(fmt.Errorf("content encoding %q, which guard did not ask for", clip(a.value("content-encoding"))))
 	}
 	var err error
-	whole.Body, err = readWhole(body, min(a.length, limit), limit, &t.share)
+	whole.Body, err = readWhole(body, min(a.length, limit), trustCluster, limit, &t.share)
 	if errors.Is(err, errTooLarge) {
 		return whole, &ask.Rejection{
 			Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Cause: err,

@@ -143,7 +143,7 @@ func (t *turn) readBody() error {
 	if !h.body.chunked {
 		announced = h.body.length
 	}
-	t.req.Body, err = readWhole(body, announced, limit, &t.share)
+	t.req.Body, err = readWhole(body, announced, trustClient, limit, &t.share)
 	if err == nil {
 		err = t.share.take(parsedCost * int64(len(t.req.Body)))
 	}

@@ -77,7 +77,7 @@ func (t *turn) writeStream(out *fasthttp.Response, a *answer) {
 // chunks: it has to be whole first.
 func (t *turn) writeForOld(out *fasthttp.Response, a *answer) {
 	defer a.body.Close()
-	body, err := readWhole(a.body, -1, t.srv.limits.MaxFilteredAnswer, &t.share)
+	body, err := readWhole(a.body, -1, 0, t.srv.limits.MaxFilteredAnswer, &t.share)
 	if err != nil {
 		out.Reset()
 		r := t.fail(answerFault(err))

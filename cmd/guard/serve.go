@@ -70,9 +70,17 @@ func serve(ctx context.Context, s settings) error {
 // baseMemory is what guard needs beside the bytes of requests: policy, state, views.
 const baseMemory = 256 << 20 // 256 MiB
 
+// gcPercent lets the heap grow to five times what is in use before it is collected: what
+// is in use is small, so that it would be collected every few dozen requests otherwise.
+// The limit below bounds it.
+const gcPercent = 400
+
 // limitMemory makes the garbage collector keep up with the bytes that requests may
-// hold, unless the environment has its own limit (GOMEMLIMIT).
+// hold, unless the environment has its own wishes (GOMEMLIMIT, GOGC).
 func limitMemory(c *config.Config) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(c.Limits.MaxInFlight + c.Limits.MaxInFlight/2 + baseMemory)
 	}
