@@ -38,7 +38,7 @@ func parseAnswer(block []byte, method string) (*answer, framing, bool, error) {
 		if len(a.fields) == maxFields {
 			return nil, f, false, garbage("an answer with more than %d header lines", maxFields)
 		}
-		switch name := lower(h.name); name {
+		switch name := h.key; name {
 		case "content-length":
 			n, err := parseLength(h.value)
 			if err != nil || hasLength {

@@ -40,6 +40,9 @@ type conn struct {
 	bye     bool // no further request is read from this connection
 	owes100 bool // the client waits for a 100 and has not got it
 
+	ctx    context.Context //nolint:containedctx // ends with the connection, or when the client leaves
+	end    context.CancelCauseFunc
+	gone   func()    // ends ctx because the client left
 	tls    *tls.Conn // nil on plain connections
 	peer   netip.Addr
 	from   string // peer as text
@@ -57,8 +60,10 @@ type connLimits struct {
 	write   time.Duration // each window of an answer
 }
 
-func newConn(c net.Conn, lim connLimits) *conn {
+func newConn(base context.Context, c net.Conn, lim connLimits) *conn {
 	k := &conn{paced: paced{Conn: c}, lim: lim, watch: watchable(c)}
+	k.ctx, k.end = context.WithCancelCause(base)
+	k.gone = func() { k.end(errClientGone) }
 	k.tls, _ = c.(*tls.Conn)
 	k.src = bufio.NewReaderSize(&k.paced, readBuffer)
 	if a, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
@@ -249,6 +254,7 @@ func (c *conn) Close() error {
 	if c.closed.Swap(true) {
 		return nil
 	}
+	defer c.end(nil)
 	if c.late.Load() {
 		c.linger()
 	}
@@ -291,9 +297,10 @@ var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return
 // listener accepts connections for fasthttp.
 type listener struct {
 	net.Listener
-	lim connLimits
-	tls *tls.Config // nil: plain
-	log func(err error)
+	lim  connLimits
+	tls  *tls.Config     // nil: plain
+	base context.Context //nolint:containedctx // above those of its connections
+	log  func(err error)
 
 	closed atomic.Bool
 }
@@ -315,7 +322,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			if l.tls != nil {
 				c = tls.Server(c, l.tls)
 			}
-			return newConn(c, l.lim), nil
+			return newConn(l.base, c, l.lim), nil
 		}
 		if errors.Is(err, net.ErrClosed) {
 			return nil, io.EOF

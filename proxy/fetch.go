@@ -13,7 +13,7 @@ const maxFetched = 1 << 30 // 1 GiB
 // Fetch asks the cluster on guard's own account, with a read that may be repeated, and
 // returns the whole answer. target is a path with its query.
 func (t *Transport) Fetch(ctx context.Context, method, target string) (status int, body []byte, err error) {
-	a, err := t.Do(ctx, &call{method: method, target: target, fields: []field{{"Accept", "application/json"}}, repeatable: true})
+	a, err := t.Do(ctx, &call{method: method, target: target, fields: []field{newField("Accept", "application/json")}, repeatable: true})
 	if err != nil {
 		return 0, nil, err
 	}

@@ -106,7 +106,7 @@ func (t *turn) wireCall(c *gate.Call, p passing) *call {
 	h := &t.conn.head
 	w := &call{method: c.Method, target: c.Target, fields: h.requestFields(p), repeatable: c.Repeatable}
 	if !p.own {
-		w.fields = append(w.fields, field{"X-Forwarded-For", t.conn.from})
+		w.fields = append(w.fields, newField("X-Forwarded-For", t.conn.from))
 	}
 	contentType := c.ContentType
 	switch c.Source {
@@ -119,7 +119,7 @@ func (t *turn) wireCall(c *gate.Call, p passing) *call {
 		contentType = t.req.Header.ContentType
 	}
 	if contentType != "" {
-		w.fields = append(w.fields, field{"Content-Type", contentType})
+		w.fields = append(w.fields, newField("Content-Type", contentType))
 	}
 	return w
 }
@@ -160,7 +160,7 @@ func (t *turn) streamBody(c *call) error {
 func (t *turn) do(c *call) (*answer, error) {
 	if !t.watched {
 		t.watched = true
-		t.srv.watch.add(&t.conn.watch, func() { t.cancel(errClientGone) })
+		t.srv.watch.add(&t.conn.watch, t.conn.gone)
 	}
 	if !fairCall(c) {
 		return nil, internalFault(fmt.Errorf("BUG: the call %q %q would not be one request", c.method, c.target))
@@ -197,7 +197,7 @@ func (t *turn) readAnswer(a *answer) (gate.Answer, error) {
 	limit := t.srv.limits.MaxFilteredAnswer
 	whole := gate.Answer{Status: a.status, ContentType: a.value("content-type")}
 	for _, f := range a.fields {
-		switch lower(f.name) {
+		switch f.key {
 		case "content-type", "content-encoding":
 		default:
 			whole.Header = append(whole.Header, gate.Field{Name: f.name, Value: f.value})

@@ -7,8 +7,11 @@ import (
 	"guard/internal/ask"
 )
 
-// field is one header line: the name as it came, the value without the blanks around it.
-type field struct{ name, value string }
+// field is one header line: the name as it came, the value without the blanks around
+// it, and the name in lower case, by which it is known. Only newField makes one.
+type field struct{ name, value, key string }
+
+func newField(name, value string) field { return field{name, value, lower(name)} }
 
 // head is the first line and the headers of a request that passed the frame check. Its
 // strings share one copy of the block, so it may be kept as long as the request.
@@ -112,7 +115,7 @@ func (h *head) interpret() *ask.Rejection {
 	seen := make(map[string]bool, 8)
 	hosts, te, length := 0, false, false
 	for _, f := range h.fields {
-		name := lower(f.name)
+		name := f.key
 		if singletons[name] {
 			if seen[name] {
 				return badFrame(fmt.Sprintf("header %q comes twice", name))
@@ -164,7 +167,7 @@ func (h *head) interpret() *ask.Rejection {
 // keepsAlive reports whether a client of HTTP/1.0 asked to keep its connection.
 func (h *head) keepsAlive() bool {
 	for _, f := range h.fields {
-		if strings.EqualFold(f.name, "connection") && hasToken(f.value, "keep-alive") {
+		if f.key == "connection" && hasToken(f.value, "keep-alive") {
 			return !h.close
 		}
 	}
@@ -174,7 +177,7 @@ func (h *head) keepsAlive() bool {
 // value returns the first value of a header; name is in lower case.
 func (h *head) value(name string) string {
 	for _, f := range h.fields {
-		if len(f.name) == len(name) && strings.EqualFold(f.name, name) {
+		if f.key == name {
 			return f.value
 		}
 	}
@@ -205,7 +208,7 @@ func parseField(line string) (field, error) {
 			return field{}, fmt.Errorf("byte 0x%02x in the value of header %q", c, name)
 		}
 	}
-	return field{name, strings.Trim(value, " \t")}, nil
+	return newField(name, strings.Trim(value, " \t")), nil
 }
 
 // parseLength reads a Content-Length: digits alone, no sign, no list, no blank.

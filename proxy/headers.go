@@ -46,13 +46,13 @@ type passing struct {
 func (h *head) requestFields(p passing) []field {
 	connection := ""
 	for _, f := range h.fields {
-		if strings.EqualFold(f.name, "connection") {
+		if f.key == "connection" {
 			connection += "," + f.value
 		}
 	}
 	out := make([]field, 0, len(h.fields)+3)
 	for _, f := range h.fields {
-		name := lower(f.name)
+		name := f.key
 		pass := forwarded[name] && !(p.plain && (name == "accept-encoding" || name == "accept")) || p.body && name == "content-encoding"
 		if p.own {
 			pass = name == "x-opaque-id"
@@ -67,7 +67,8 @@ func (h *head) requestFields(p passing) []field {
 // The plugin refuses requests that carry its internal headers, and impersonation that
 // is not allowed; guard allows none.
 const (
-	internalPrefix = "opendistro_security_"
+	internalWord   = "opendistro"
+	internalPrefix = internalWord + "_security_"
 	impersonation  = internalPrefix + "impersonate_as"
 )
 
@@ -75,7 +76,10 @@ const (
 // asks, and what user it wants to be taken for if it sent the header for that.
 func (h *head) forgery() (internal bool, asUser string, impersonates bool) {
 	for _, f := range h.fields {
-		name := strings.ReplaceAll(lower(f.name), "-", "_")
+		if !strings.Contains(f.key, internalWord) {
+			continue
+		}
+		name := strings.ReplaceAll(f.key, "-", "_")
 		rest := strings.TrimPrefix(name, "_")
 		switch {
 		case rest == impersonation:

@@ -125,7 +125,7 @@ func (s *Server) Serve(ln net.Listener) error {
 		idle:    s.timeouts.Idle, header: s.timeouts.ReadHeader, read: s.timeouts.Read, write: s.timeouts.Write,
 	}
 	warn := func(err error) { s.log.Warn("cannot accept a connection", zap.Error(err)) }
-	l := &listener{Listener: ln, lim: lim, tls: s.tls, log: warn}
+	l := &listener{Listener: ln, lim: lim, tls: s.tls, base: s.base, log: warn}
 	if !s.register(l) {
 		return l.Close()
 	}
@@ -205,5 +205,6 @@ func (t *turn) panicked(p *panicError) reply {
 }
 
 func (s *Server) requestID() string {
-	return s.idBase + strconv.FormatUint(s.idNext.Add(1), 36)
+	var id [32]byte
+	return string(strconv.AppendUint(append(id[:0], s.idBase...), s.idNext.Add(1), 36))
 }

@@ -27,9 +27,8 @@ type turn struct {
 	share share
 	start time.Time
 
-	ctx     context.Context //nolint:containedctx // it lives as long as the turn
-	cancel  context.CancelCauseFunc
-	watched bool // the client's leaving cancels ctx
+	ctx     context.Context //nolint:containedctx // that of the connection, which carries one turn at a time
+	watched bool            // the client's leaving cancels ctx
 
 	intake gate.Intake
 	taken  bool   // the body was read, or is being read by a forwarded call
@@ -44,7 +43,7 @@ func (t *turn) run() reply {
 	if t.conn.refusal != nil {
 		return t.refuse(t.conn.refusal)
 	}
-	t.ctx, t.cancel = context.WithCancelCause(s.base)
+	t.ctx = t.conn.ctx
 	path, params, unfair := splitTarget(h.target)
 	t.req = ask.Request{
 		ID: s.requestID(), Method: h.method, Path: path, Params: params, RawTarget: h.target,
@@ -73,7 +72,7 @@ func (t *turn) run() reply {
 func (t *turn) credentials() authn.Credentials {
 	c := authn.Credentials{Peer: t.conn.peer}
 	for _, f := range t.conn.head.fields {
-		if lower(f.name) == "authorization" {
+		if f.key == "authorization" {
 			c.Authorization = append(c.Authorization, f.value)
 		}
 	}
@@ -253,9 +252,6 @@ func (t *turn) finish(status int) {
 	t.ended = true
 	if t.watched {
 		t.srv.watch.remove(&t.conn.watch)
-	}
-	if t.cancel != nil {
-		t.cancel(nil)
 	}
 	t.share.release()
 	s := t.srv

@@ -32,7 +32,7 @@ func TestParseAnswer(t *testing.T) {
 	}
 	ok := "HTTP/1.1 200 OK\r\n"
 	f(ok+"Content-Length: 5\r\n\r\n", "GET", 200, "OK", 5, framing{length: 5}, true)
-	f(ok+"content-length: 0\r\nA: b\r\na:\tc \r\n\r\n", "GET", 200, "OK", 0, framing{}, true, field{"A", "b"}, field{"a", "c"})
+	f(ok+"content-length: 0\r\nA: b\r\na:\tc \r\n\r\n", "GET", 200, "OK", 0, framing{}, true, newField("A", "b"), newField("a", "c"))
 	f(ok+"Transfer-Encoding: Chunked\r\n\r\n", "GET", 200, "OK", -1, framing{chunked: true}, true)
 	f(ok+"Content-Length: 5\r\n\r\n", "HEAD", 200, "OK", 5, framing{}, true)
 	f(ok+"Transfer-Encoding: chunked\r\n\r\n", "HEAD", 200, "OK", -1, framing{}, true)
@@ -44,7 +44,7 @@ func TestParseAnswer(t *testing.T) {
 	f(ok+"Connection: close\r\nContent-Length: 1\r\n\r\n", "GET", 200, "OK", 1, framing{length: 1}, false)
 	// Hop-by-hop headers stay behind, and those that Connection names.
 	f(ok+"Connection: x-a\r\nX-A: 1\r\nX-B: 2\r\nKeep-Alive: 5\r\nUpgrade: h2c\r\nTrailer: x\r\nContent-Length: 1\r\n\r\n", "GET",
-		200, "OK", 1, framing{length: 1}, true, field{"X-B", "2"})
+		200, "OK", 1, framing{length: 1}, true, newField("X-B", "2"))
 
 	fail := func(block, want string) {
 		t.Helper()
@@ -123,7 +123,7 @@ func TestAppendHead(t *testing.T) {
 	f(call{method: "POST", target: "/a", hasBody: true}, "POST /a"+start+"Content-Length: 0\r\n\r\n")
 	f(call{method: "POST", target: "/a", fixed: []byte("abc")}, "POST /a"+start+"Content-Length: 3\r\n\r\n")
 	f(call{method: "PUT", target: "/a", body: func(io.Writer) error { return nil }, framing: framing{chunked: true}}, "PUT /a"+start+"Transfer-Encoding: chunked\r\n\r\n")
-	f(call{method: "PUT", target: "/a", body: func(io.Writer) error { return nil }, framing: framing{length: 7}, fields: []field{{"X", "y"}}},
+	f(call{method: "PUT", target: "/a", body: func(io.Writer) error { return nil }, framing: framing{length: 7}, fields: []field{newField("X", "y")}},
 		"PUT /a"+start+"X: y\r\nContent-Length: 7\r\n\r\n")
 }
 
