@@ -101,7 +101,7 @@ func TestRestriction(t *testing.T) {
 func TestSlowExpression(t *testing.T) {
 	p := compile(t, parseSecurity(t, `
 roles:
-  slow:  {index_permissions: [{index_patterns: ["/(a|aa)+b/"], fls: ["f"], allowed_actions: ["indices:data/read/search"]}]}
+  slow:  {index_permissions: [{index_patterns: ["/(?=a)(a|aa)+b/"], fls: ["f"], allowed_actions: ["indices:data/read/search"]}]}
   plain: {index_permissions: [{index_patterns: ["*"]}]}
 `), config.Policy{})
 	name := strings.Repeat("a", 80) + "c"

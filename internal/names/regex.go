@@ -3,6 +3,7 @@ package names
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -11,12 +12,14 @@ import (
 )
 
 // regexTimeout bounds one match. Policies are written by the owner, but a
-// backtracking expression on a long name must not hold a request.
-const regexTimeout = 50 * time.Millisecond
+// backtracking expression on a long name must not hold a request. It is long enough
+// that a busy machine does not make a match fail.
+const regexTimeout = 250 * time.Millisecond
 
 // regex is a Java regular expression that matches whole names.
 type regex struct {
-	re       *regexp2.Regexp
+	linear   *regexp.Regexp  // nil: the expression needs the other engine
+	re       *regexp2.Regexp // backtracks, for look-around
 	timeouts atomic.Uint64
 }
 
@@ -37,12 +40,15 @@ func compileRegex(text string) (*regex, error) {
 		return nil, fmt.Errorf("cannot compile regular expression: %w", err)
 	}
 	re.MatchTimeout = regexTimeout
-	return &regex{re: re}, nil
+	return &regex{linear: compileLinear(translated), re: re}, nil
 }
 
 // match reports whether name as a whole matches. The only error that the engine
 // knows at this point is its time limit.
 func (r *regex) match(name string) bool {
+	if r.linear != nil {
+		return r.linear.MatchString(name)
+	}
 	ok, err := r.re.MatchString(name)
 	if err != nil {
 		r.timeouts.Add(1)
