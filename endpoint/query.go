@@ -240,9 +240,9 @@ func (m Match) badParam(format string, args ...any) error {
 	}
 }
 
-func (m Match) badBody(kind, text string) error { return badBody(kind, "%s", text) }
+func (m Match) badBody(kind ask.ErrorType, text string) error { return badBody(kind, "%s", text) }
 
-func badBody(kind, format string, args ...any) error {
+func badBody(kind ask.ErrorType, format string, args ...any) error {
 	return &ask.Rejection{
 		Status: http.StatusBadRequest, Type: kind,
 		Public: fmt.Sprintf(format, args...),

@@ -108,7 +108,7 @@ func TestMatchRefuses(t *testing.T) {
 		t.Helper()
 		_, err := testRouter.Match(verb, split(path))
 		r := rejected(t, err)
-		if r.Status != status || r.Public != text {
+		if r.Status.Code() != status || r.Public != text {
 			t.Fatalf("%s %s: got %d %q; want %d %q", verb, path, r.Status, r.Public, status, text)
 		}
 	}

@@ -196,7 +196,7 @@ func bulkError(a endpoint.BulkAction, r *ask.Rejection) []byte {
 		w.Null()
 	}
 	w.Key("status")
-	w.Int(int64(status(r)))
+	w.Int(int64(r.Status.Code()))
 	w.Key("error")
 	writeError(&w, r, false)
 	w.EndObject()

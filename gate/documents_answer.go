@@ -211,7 +211,7 @@ func (f *failedCall) rejection(name string, filter query.Filter) *ask.Rejection 
 	if kind == "index_not_found_exception" {
 		return noSuchIndex(name)
 	}
-	return &ask.Rejection{Status: f.answer.Status, Type: kind, Public: reason, Reason: ask.ReasonUpstream, Cause: f}
+	return &ask.Rejection{Status: ask.Status(f.answer.Status), Type: ask.ErrorType(kind), Public: reason, Reason: ask.ReasonUpstream, Cause: f}
 }
 
 // mgetError is how a refused item stands among the documents.

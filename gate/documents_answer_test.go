@@ -238,7 +238,7 @@ func TestReadRounds(t *testing.T) {
 		out := s.Plan(who, newRequest(t, "GET", target, "", nil), Known{Fresh: true, Answers: known})
 		code := out.Local.Status
 		if out.Kind == Reject {
-			code = out.Rejection.Status
+			code = out.Rejection.Status.Code()
 		}
 		if out.Kind != want || len(out.Needs) != calls || code != status {
 			t.Errorf("%s with %d answers: kind %d, %d calls, status %d (%s); want %d, %d, %d", target, len(known), out.Kind, len(out.Needs), code, out.Rejection.Public, want, calls, status)

@@ -32,7 +32,7 @@ func TestForwardedNames(t *testing.T) {
 	}
 	denied := func(target string) {
 		t.Helper()
-		if out := planFor(t, s, "GET", target, ""); out.Kind != Reject || status(&out.Rejection) != 403 {
+		if out := planFor(t, s, "GET", target, ""); out.Kind != Reject || out.Rejection.Status.Code() != 403 {
 			t.Errorf("GET %s: %s; want a refusal", target, gist(t, out))
 		}
 	}

@@ -88,7 +88,7 @@ func errorBody(r *ask.Rejection) []byte {
 	w.Key("error")
 	writeError(&w, r, true)
 	w.Key("status")
-	w.Int(int64(status(r)))
+	w.Int(int64(r.Status.Code()))
 	w.EndObject()
 	return w.Bytes()
 }

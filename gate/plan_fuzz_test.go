@@ -174,7 +174,7 @@ func lawful(out *Outcome, q *ask.Request) error {
 	calls := slices.Clone(out.Needs)
 	switch out.Kind {
 	case Reject:
-		if code := status(&out.Rejection); code < 400 || out.Rejection.Reason == ask.ReasonInternal {
+		if code := out.Rejection.Status.Code(); code < 400 || out.Rejection.Reason == ask.ReasonInternal {
 			return fmt.Errorf("refused with %d %s: %w", code, out.Rejection.Public, out.Rejection.Cause)
 		}
 		return nil

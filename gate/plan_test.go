@@ -123,7 +123,7 @@ func show(t *testing.T, out Outcome, body []string) []string {
 	t.Helper()
 	switch out.Kind {
 	case Reject:
-		return []string{fmt.Sprintf("= reject %d %s: %s", status(&out.Rejection), out.Rejection.Reason, out.Rejection.Public)}
+		return []string{fmt.Sprintf("= reject %d %s: %s", out.Rejection.Status.Code(), out.Rejection.Reason, out.Rejection.Public)}
 	case Local:
 		first, rest, _ := strings.Cut(string(out.Local.Body), "\n")
 		lines := []string{fmt.Sprintf("= local %d %s", out.Local.Status, first)}
@@ -223,8 +223,8 @@ func TestStaleStateDecidesNothing(t *testing.T) {
 // TestZeroOutcomeRejects holds law 9.
 func TestZeroOutcomeRejects(t *testing.T) {
 	var out Outcome
-	if out.Kind != Reject || status(&out.Rejection) != 403 {
-		t.Errorf("zero outcome: kind %d, status %d; want a refusal with 403", out.Kind, status(&out.Rejection))
+	if out.Kind != Reject || out.Rejection.Status.Code() != 403 {
+		t.Errorf("zero outcome: kind %d, status %d; want a refusal with 403", out.Kind, out.Rejection.Status.Code())
 	}
 }
 

@@ -241,7 +241,7 @@ func writeError(w *esjson.Writer, r *ask.Rejection, rootCause bool) {
 		w.EndArray()
 	}
 	w.Key("type")
-	w.Text(errorType(r))
+	w.Text(r.Type.Name())
 	w.Key("reason")
 	w.Text(r.Public)
 	if r.Index != "" {
@@ -251,18 +251,4 @@ func writeError(w *esjson.Writer, r *ask.Rejection, rootCause bool) {
 		}
 	}
 	w.EndObject()
-}
-
-func errorType(r *ask.Rejection) string {
-	if r.Type == "" {
-		return "security_exception"
-	}
-	return r.Type
-}
-
-func status(r *ask.Rejection) int {
-	if r.Status == 0 {
-		return 403
-	}
-	return r.Status
 }

@@ -174,7 +174,7 @@ func TestResolveRefuses(t *testing.T) {
 			t.Errorf("%q means %v, %v; want a rejection", expr, show(r), err)
 			return
 		}
-		if rejection.Status != status || rejection.Type != typ || !strings.Contains(rejection.Public, reason) {
+		if rejection.Status.Code() != status || rejection.Type.Name() != typ || !strings.Contains(rejection.Public, reason) {
 			t.Errorf("%q is refused with %d %s %q; want %d %s %q", expr, rejection.Status, rejection.Type, rejection.Public, status, typ, reason)
 		}
 		if diff := cmp.Diff(ask.Resolved{}, r); diff != "" {

@@ -262,7 +262,7 @@ func TestAdmission(t *testing.T) {
 		var r *ask.Rejection
 		got := 0
 		if err := a.enter(user); errors.As(err, &r) {
-			got = r.Status
+			got = r.Status.Code()
 		}
 		if got != want {
 			t.Errorf("enter(%s) = %d; want %d", user, got, want)

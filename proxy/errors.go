@@ -23,13 +23,7 @@ const jsonType = "application/json; charset=UTF-8"
 // rejectionAnswer writes a refusal in the cluster's own shape. Only what is public
 // goes into it.
 func rejectionAnswer(r *ask.Rejection) gate.Answer {
-	status, typ := r.Status, r.Type
-	if status < 400 || status > 599 {
-		status = http.StatusForbidden
-	}
-	if typ == "" {
-		typ = "security_exception"
-	}
+	status, typ := r.Status.Code(), r.Type.Name()
 	reason := r.Public
 	if reason == "" {
 		reason = "refused"

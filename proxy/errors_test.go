@@ -20,7 +20,7 @@ func TestToRejection(t *testing.T) {
 		t.Helper()
 		for _, err := range []error{err, fmt.Errorf("outer: %w", err)} {
 			r := toRejection(err)
-			if r.Status != status || r.Reason != reason || !strings.Contains(r.Public, part) {
+			if r.Status.Code() != status || r.Reason != reason || !strings.Contains(r.Public, part) {
 				t.Errorf("%v: got %d %s %q; want %d %s %q", err, r.Status, r.Reason, r.Public, status, reason, part)
 			}
 			if body := string(rejectionAnswer(r).Body); strings.Contains(body, "node-7") {

@@ -96,6 +96,10 @@ func TestReject(t *testing.T) {
 		if h.status != status || h.body != "" || h.header.Get("Content-Length") != itoa(len(want)) {
 			t.Errorf("HEAD: got %+v", h)
 		}
+		records := g.logs.FilterMessage("request denied").All()
+		if logged := records[len(records)-1].ContextMap()["status"]; logged != int64(status) {
+			t.Errorf("the log says status %v; %d was sent", logged, status)
+		}
 	}
 	f(ask.Rejection{}, 403,
 		`{"error":{"root_cause":[{"type":"security_exception","reason":"refused"}],"type":"security_exception","reason":"refused"},"status":403}`)

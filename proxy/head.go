@@ -300,7 +300,7 @@ func badFrame(public string) *ask.Rejection {
 
 func frameFault(status int, format string, args ...any) *ask.Rejection {
 	r := badFrame(fmt.Sprintf(format, args...))
-	r.Status = status
+	r.Status = ask.Status(status)
 	if status == 413 || status == 414 || status == 431 {
 		r.Reason = ask.ReasonTooLarge
 	}

@@ -107,7 +107,7 @@ func TestParseHeadRefuses(t *testing.T) {
 		switch {
 		case rej == nil:
 			t.Errorf("%q is accepted", c.head)
-		case rej.Status != c.status || !strings.Contains(rej.Public, c.reason):
+		case rej.Status.Code() != c.status || !strings.Contains(rej.Public, c.reason):
 			t.Errorf("%q: got %d %q; want %d %q", c.head, rej.Status, rej.Public, c.status, c.reason)
 		}
 	}

@@ -230,7 +230,7 @@ func (t *turn) logDenial(r *ask.Rejection) {
 		missing = missing[:mostNames]
 	}
 	t.srv.log.Warn("request denied",
-		zap.String("id", t.req.ID), zap.String("reason", string(r.Reason)), zap.Int("status", r.Status), zap.String("user", user),
+		zap.String("id", t.req.ID), zap.String("reason", string(r.Reason)), zap.Int("status", r.Status.Code()), zap.String("user", user),
 		zap.String("route", t.route), zap.String("action", r.Action), zap.Strings("missing", missing), zap.Int("missing_total", len(r.Missing)),
 		zap.String("public", clipLog(r.Public)), zap.Error(r.Cause), zap.Stringer("peer", t.conn.peer))
 }

@@ -1,5 +1,10 @@
 package ask
 
+import (
+	"cmp"
+	"net/http"
+)
+
 // Reason is why a request was refused: a closed set, used as metric label and in
 // the denial record.
 type Reason string
@@ -22,11 +27,31 @@ const (
 	ReasonInternal        Reason = "internal"
 )
 
+// Status is the HTTP status that a refusal asks for. It is a type of its own, so that
+// what is sent and what is logged can only be its Code, which is the same for both.
+type Status int
+
+// Code returns the HTTP status. A refusal is never a success: anything but 400 to 599,
+// the zero value among it, is 403.
+func (s Status) Code() int {
+	if s < 400 || s > 599 {
+		return http.StatusForbidden
+	}
+	return int(s)
+}
+
+// ErrorType is the type of an error in the cluster's shape; empty counts as
+// security_exception. Its Name is what is sent.
+type ErrorType string
+
+// Name returns the type as it is sent.
+func (t ErrorType) Name() string { return cmp.Or(string(t), "security_exception") }
+
 // Rejection is a refusal: what is sent and what is logged are different fields
 // (law 12, STYLE R19). Its zero value refuses with 403.
 type Rejection struct {
-	Status int    // HTTP status; 0 counts as 403
-	Type   string // error type in the cluster's shape; empty counts as security_exception
+	Status Status
+	Type   ErrorType
 	Public string // sent as the error's reason; names only what the client named itself
 	Reason Reason
 	Cause  error // logged, never sent

@@ -55,7 +55,7 @@ func Predict(s *indexresolver.State, exprs []names.Expr, o names.Options, now ti
 	r, err := s.Resolve(exprs, o, now)
 	var rejection *ask.Rejection
 	if errors.As(err, &rejection) {
-		return Answer{Status: rejection.Status}
+		return Answer{Status: rejection.Status.Code()}
 	}
 	missing := len(r.Unknown) > 0
 	lost := len(r.NoMatch) > 0
