@@ -3,6 +3,7 @@ package testbed_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -153,6 +154,17 @@ func freePort(t *testing.T) int {
 	}
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
+}
+
+// A start that is given up says that, and not what the half-started node had logged.
+func TestStartIsGivenUp(t *testing.T) {
+	ctx, giveUp := context.WithCancel(t.Context())
+	timer := time.AfterFunc(time.Second, giveUp)
+	defer timer.Stop()
+	_, err := testbed.Start(ctx, testbed.Options{Kind: testbed.OpenSearch})
+	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v; want one line with %v", err, context.Canceled)
+	}
 }
 
 // A node that can't start ends the start at once, and its log tells why.

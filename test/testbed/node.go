@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -64,6 +65,9 @@ type Node struct {
 // Start fetches what the kind needs, starts a node and returns when it is ready.
 // The caller stops it; it also ends with the calling process, however that ends.
 func Start(ctx context.Context, o Options) (*Node, error) {
+	if err := checkPort(o.Port); err != nil {
+		return nil, err
+	}
 	home, err := Fetch(ctx, o.Kind)
 	if err != nil {
 		return nil, err
@@ -93,11 +97,24 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 		return nil, errors.Join(err, run.release(false))
 	}
 	if err := n.awaitReady(ctx, b); err != nil {
+		if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for it any more: its log explains nothing
+			return nil, errors.Join(fmt.Errorf("starting %s %s was given up: %w", o.Kind, b.version, ctx.Err()), n.Stop())
+		}
 		err = fmt.Errorf("%s %s did not start: %w\nend of %s:\n%s", o.Kind, b.version, err, n.LogPath, logDigest(n.LogPath))
 		return nil, errors.Join(err, n.StopKeepingLogs())
 	}
 	progress("%s %s is ready at %s after %.1f s", o.Kind, b.version, n.URL, time.Since(begin).Seconds())
 	return n, nil
+}
+
+// checkPort returns an error if somebody listens on port already: the node would say
+// so too, after seconds and inside a stack trace.
+func checkPort(port int) error {
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return fmt.Errorf("cannot use port %d: %w", port, err)
+	}
+	return l.Close()
 }
 
 // launch starts the process. It leads a group of its own, so that an interrupt

@@ -1,6 +1,8 @@
 package testbed_test
 
 import (
+	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -109,6 +111,13 @@ func TestStartRefuses(t *testing.T) {
 		}
 	}
 	f(testbed.Options{}, `unknown kind of node ""`)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	f(testbed.Options{Kind: testbed.OpenSearch, Port: port}, fmt.Sprintf("cannot use port %d: ", port))
 	f(testbed.Options{Kind: testbed.OpenSearch, SecurityConfig: "x"}, "kind opensearch has no security plugin")
 	f(testbed.Options{Kind: testbed.Secured, SecurityConfig: "missing"}, "missing/action_groups.yml")
 	f(testbed.Options{Kind: testbed.Secured, SecurityConfig: writeFolder(t, map[string]string{"tenants.yml": ""})}, "tenants.yml")

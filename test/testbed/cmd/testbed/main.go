@@ -39,21 +39,37 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) == 0 {
 		return errors.New("no command; testbed help lists them")
 	}
+	var err error
 	switch args[0] {
 	case "fetch":
-		return fetch(ctx, args[1:])
+		err = fetch(ctx, args[1:])
 	case "start":
-		return start(ctx, args[1:], out)
-	case "help", "-h", "--help":
-		_, err := fmt.Fprintf(out, usage, testbed.Kinds())
-		return err
+		err = start(ctx, args[1:], out)
+	case "help", "-h", "-help", "--help":
+		err = flag.ErrHelp
 	default:
 		return fmt.Errorf("unknown command %q; want fetch, start or help", args[0])
 	}
+	if errors.Is(err, flag.ErrHelp) { // wherever it was asked for
+		_, err = fmt.Fprintf(out, usage, testbed.Kinds())
+	}
+	return err
+}
+
+// flagSet is that of a command. Its errors are reported by main, once.
+func flagSet(command string) *flag.FlagSet {
+	flags := flag.NewFlagSet(command, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	return flags
 }
 
 // fetch fetches each kind and reports all that fail.
-func fetch(ctx context.Context, names []string) error {
+func fetch(ctx context.Context, args []string) error {
+	flags := flagSet("fetch")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("%w; testbed help lists the flags", err)
+	}
+	names := flags.Args()
 	kinds := testbed.Kinds()
 	if len(names) == 0 {
 		return fmt.Errorf("no kind; want some of %v, or all", kinds)
@@ -79,14 +95,13 @@ func fetch(ctx context.Context, names []string) error {
 // start runs one node until ctx ends.
 func start(ctx context.Context, args []string, out io.Writer) error {
 	var o testbed.Options
-	flags := flag.NewFlagSet("start", flag.ContinueOnError)
-	flags.Usage = func() { fmt.Fprintf(os.Stderr, usage, testbed.Kinds()) }
+	flags := flagSet("start")
 	flags.IntVar(&o.Port, "port", 0, "")
 	flags.StringVar(&o.Heap, "heap", "", "")
 	flags.StringVar(&o.SecurityConfig, "security", "", "")
 	flags.BoolVar(&o.FullSpeed, "full-speed", false, "")
 	if err := flags.Parse(args); err != nil {
-		return err
+		return fmt.Errorf("%w; testbed help lists the flags", err)
 	}
 	if flags.NArg() != 1 {
 		return fmt.Errorf("start takes one kind, behind the flags; got %q", flags.Args())
