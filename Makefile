@@ -38,8 +38,10 @@ bench: ## guard beside a bare proxy and nginx, in one run (BENCHROUNDS=9, about 
 timings: ## all Go benchmarks, of single functions and packages (BENCHCOUNT=5)
 	go test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) -p 1 -timeout 60m ./...
 
-demo: build ## guard in front of a real node, until Ctrl-C (ONCE=1: until the answers are checked)
-	@ONCE=$(ONCE) go run ./test/demo
+# Run as a program and not by `go run`, which calls being interrupted an error.
+demo: ## guard in front of a real node, until Ctrl-C (ONCE=1: until the answers are checked)
+	@go build -trimpath -o bin/demo ./test/demo
+	@ONCE=$(ONCE) bin/demo
 
 clean: ## remove what was built; the cache of the test bed stays (see test/testbed/README.md)
 	rm -rf bin coverage.out

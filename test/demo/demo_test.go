@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,19 +26,9 @@ import (
 
 var update = flag.Bool("update", false, "write docs/demo.md anew")
 
-// buildDemo builds the demo as `go run` would.
-func buildDemo(t *testing.T) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "demo")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("cannot build the demo: %v\n%s", err, out)
-	}
-	return binary
-}
-
-// command runs the demo in the repository's root, with a folder of its own for
-// temporary files, which has to be empty in the end.
-func command(t *testing.T, binary string, env ...string) *exec.Cmd {
+// makeDemo is `make demo` in the repository's root, as a group of processes of its own
+// and with a folder of its own for temporary files, which has to be empty in the end.
+func makeDemo(t *testing.T, once string) *exec.Cmd {
 	t.Helper()
 	temp := t.TempDir()
 	t.Cleanup(func() {
@@ -51,28 +43,33 @@ func command(t *testing.T, binary string, env ...string) *exec.Cmd {
 			t.Error(err)
 		}
 	})
-	cmd := exec.Command(binary)
+	cmd := exec.Command("make", "demo", "ONCE="+once)
 	cmd.Dir = filepath.Join("..", "..")
-	cmd.Env = append(append(os.Environ(), "TMPDIR="+temp, "ONCE="), env...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "MAKEFLAGS=", "MAKELEVEL=") // not those of a `make test` around
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
 
 var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
-// TestOnce runs the demo to its end and holds its picture against docs/demo.md.
+// documented is the picture with the ports that docs/demo.md shows.
+func documented(picture string) string {
+	return address.ReplaceAllString(picture, fmt.Sprintf("http://127.0.0.1:%d", guardPort))
+}
+
+// TestOnce runs the demo to its end: the picture of docs/demo.md, without inviting
+// anybody to a guard that is gone.
 func TestOnce(t *testing.T) {
-	cmd := command(t, buildDemo(t), "ONCE=1")
+	cmd := makeDemo(t, "1")
 	var out, progress bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &progress
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s\n%s", err, &out, &progress)
 	}
-	checkSize(t, out.String())
 	for _, a := range address.FindAllString(progress.String()+out.String(), -1) {
 		checkGone(t, a)
 	}
-	picture := address.ReplaceAllString(out.String(), fmt.Sprintf("http://127.0.0.1:%d", guardPort))
-	checkDocument(t, filepath.Join("..", "..", "docs", "demo.md"), picture)
+	checkDocument(t, documented(out.String()+invitation("http://127.0.0.1:0")))
 }
 
 // checkSize holds the promise that the picture fits on one screen.
@@ -90,9 +87,10 @@ func checkSize(t *testing.T, picture string) {
 	}
 }
 
-// checkDocument wants the picture between the fences of the file.
-func checkDocument(t *testing.T, path, picture string) {
+// checkDocument wants the picture between the fences of docs/demo.md.
+func checkDocument(t *testing.T, picture string) {
 	t.Helper()
+	path := filepath.Join("..", "..", "docs", "demo.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -123,9 +121,11 @@ func checkGone(t *testing.T, url string) {
 	}
 }
 
-// TestStop tells the demo to stop while guard serves, as Ctrl-C does.
+// TestStop interrupts make and the demo while guard serves, as Ctrl-C does.
 func TestStop(t *testing.T) {
-	cmd := command(t, buildDemo(t))
+	cmd := makeDemo(t, "")
+	var out bytes.Buffer
+	cmd.Stdout = &out
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -133,28 +133,74 @@ func TestStop(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = cmd.Process.Kill() }() // fails if it has ended, as it should
-	urls := awaitServing(t, stderr)
+	defer func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }() // fails if all have ended, as they should
+	urls, rest := awaitServing(t, stderr)
 	if len(urls) != 3 {
 		t.Fatalf("the demo names %q; want guard, its probes and the node", urls)
 	}
 	if res, err := http.Get(urls[0]); err != nil || res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("guard does not answer with 401 while the demo waits: %v, %v", res, err)
 	}
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+	checkInvitation(t, urls[0])
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the demo ends with %v; want exit code 0", err)
+	// make reports a demo that fails; it dies of the signal itself in any case.
+	if said := <-rest; strings.Contains(said, "rror") {
+		t.Errorf("being interrupted is called an error:\n%s", said)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGINT {
+		t.Errorf("make ends with %v; want the signal that it was sent", err)
 	}
 	for _, u := range urls {
 		checkGone(t, u)
 	}
+	checkSize(t, out.String())
+	checkDocument(t, documented(out.String()))
 }
 
-// awaitServing reads what the demo does until it names its addresses; the rest is
-// thrown away.
-func awaitServing(t *testing.T, stderr interface{ Read([]byte) (int, error) }) []string {
+var commandLine = regexp.MustCompile(`curl -u (\w+):([\w-]+) '([^']+)'`)
+
+// checkInvitation runs the command lines that the demo prints.
+func checkInvitation(t *testing.T, url string) {
+	t.Helper()
+	lines := commandLine.FindAllStringSubmatch(invitation(url), -1)
+	if len(lines) != 3 {
+		t.Fatalf("%d command lines are found; want 3", len(lines))
+	}
+	for _, m := range lines {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, m[3], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.SetBasicAuth(m[1], m[2])
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close() // the status is enough
+		if res.StatusCode != http.StatusOK {
+			t.Errorf("%s: status %d; want 200", m[0], res.StatusCode)
+		}
+	}
+}
+
+// TestStopEarly: being told to stop is no error before the answers either, unless the
+// exit code is to vouch for them.
+func TestStopEarly(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := run(ctx, false); err != nil {
+		t.Errorf("a demo that is told to stop ends with %v; want no error", err)
+	}
+	if err := run(ctx, true); err == nil {
+		t.Error("a demo without answers vouches for them")
+	}
+}
+
+// awaitServing reads what the demo does until it names its addresses, which it returns,
+// and then what it says until its end.
+func awaitServing(t *testing.T, stderr io.Reader) ([]string, <-chan string) {
 	t.Helper()
 	lines := bufio.NewScanner(stderr)
 	timeout := time.AfterFunc(5*time.Minute, func() { panic("the demo does not serve after 5 minutes") })
@@ -164,15 +210,19 @@ func awaitServing(t *testing.T, stderr interface{ Read([]byte) (int, error) }) [
 		fmt.Fprintln(&said, lines.Text())
 		if strings.HasPrefix(lines.Text(), "demo: guard is at ") {
 			urls := address.FindAllString(lines.Text(), -1)
-			go func() {
-				for lines.Scan() { // an unread pipe would stop the demo
+			rest := make(chan string, 1)
+			go func() { // an unread pipe would stop the demo
+				var said strings.Builder
+				for lines.Scan() {
+					fmt.Fprintln(&said, lines.Text())
 				}
+				rest <- said.String()
 			}()
-			return urls
+			return urls, rest
 		}
 	}
 	t.Fatalf("the demo ended before it served:\n%s", &said)
-	return nil
+	return nil, nil
 }
 
 // everything answers each search with every customer, as a cluster without guard does.

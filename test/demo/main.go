@@ -2,8 +2,8 @@
 // guard in front of it with the policy of deploy/sample, and one search as four users.
 //
 // With ONCE=1 in the environment it ends by itself, with exit code 0 only if every
-// answer was as the policy says; else guard stays until Ctrl-C. What it started ends
-// with it.
+// answer was as the policy says; else guard stays until Ctrl-C, which ends the demo
+// with exit code 0 at any time. What it started ends with it.
 package main
 
 import (
@@ -30,8 +30,8 @@ func main() {
 	}
 }
 
-// watchParent calls orphaned when the process that started this one is gone: `go run`
-// dies of SIGTERM without handing it on.
+// watchParent calls orphaned when the process that started this one is gone: one that
+// is killed, or `go run` by SIGTERM, hands nothing on.
 func watchParent(ctx context.Context, orphaned func()) {
 	parent := os.Getppid()
 	for ctx.Err() == nil && os.Getppid() == parent {
@@ -45,11 +45,16 @@ func progress(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "demo: "+format+"\n", args...)
 }
 
-// run is the demo. Being told to stop is no error once the answers were seen.
+// run is the demo. Being told to stop is its end and no error, but for one that is to
+// check the answers once and did not come to it.
 func run(ctx context.Context, once bool) (err error) {
 	s := &stage{}
 	defer func() { err = errors.Join(err, s.close()) }()
 	if err := s.open(ctx); err != nil {
+		if ctx.Err() != nil && !once {
+			progress("told to stop before the first answer")
+			return nil
+		}
 		return err
 	}
 	progress("asking as admin, anna, sam and ivan")
@@ -58,10 +63,12 @@ func run(ctx context.Context, once bool) (err error) {
 	if wrong != nil {
 		return fmt.Errorf("not every answer is as the policy says: %w", wrong)
 	}
-	progress("every answer is as the policy says")
 	if once {
+		progress("every answer is as the policy says")
 		return nil
 	}
+	fmt.Print(invitation(s.guard.client.URL))
+	progress("every answer is as the policy says")
 	progress("guard is at %s, its probes and metrics at %s, the node behind it at %s", s.guard.client.URL, s.guard.internal, s.node.URL)
 	progress("guard's log is %s; Ctrl-C ends everything", s.guard.logPath)
 	select {

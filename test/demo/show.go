@@ -9,7 +9,7 @@ import (
 	"guard/test/testbed"
 )
 
-// The picture is at most maxLines of maxWidth columns: one screen.
+// The picture, with the invitation, is at most maxLines of maxWidth columns: one screen.
 const (
 	maxLines   = 40
 	maxWidth   = 100
@@ -46,18 +46,17 @@ func show(guard testbed.Client, version string) (string, error) {
 		}
 		lines = append(lines, fmt.Sprintf("  %-6s%-58s%s", d.user, strings.TrimSpace(d.path+" "+d.body), says))
 	}
-	lines = append(lines, "", "Try it:")
-	lines = append(lines, curl(guard.URL)...)
 	return strings.Join(lines, "\n") + "\n", errors.Join(errs...)
 }
 
-// curl returns command lines to paste.
-func curl(url string) []string {
-	return []string{
+// invitation returns command lines to paste, for a guard that stays.
+func invitation(url string) string {
+	return strings.Join([]string{
+		"", "Try it:",
 		fmt.Sprintf("  curl -u anna:anna-demo '%s/customers/_search?pretty'", url),
 		fmt.Sprintf("  curl -u sam:sam-demo '%s/customers/_doc/c2?pretty'", url),
 		fmt.Sprintf("  curl -u admin:admin-demo '%s/_cat/indices?v'", url),
-	}
+	}, "\n") + "\n"
 }
 
 // panel shows the answer to one user.
