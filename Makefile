@@ -38,7 +38,8 @@ bench: ## guard beside a bare proxy and nginx, in one run (BENCHROUNDS=9, about 
 timings: ## all Go benchmarks, of single functions and packages (BENCHCOUNT=5)
 	go test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) -p 1 -timeout 60m ./...
 
-# Run as a program and not by `go run`, which calls being interrupted an error.
+# Run as a program and not by `go run`, which calls being interrupted an error that
+# make would report. make itself ends by the signal (130 in a shell), as it always does.
 demo: ## guard in front of a real node, until Ctrl-C (ONCE=1: until the answers are checked)
 	@go build -trimpath -o bin/demo ./test/demo
 	@ONCE=$(ONCE) bin/demo

@@ -73,6 +73,7 @@ func run(ctx context.Context, once bool) (err error) {
 	progress("guard's log is %s; Ctrl-C ends everything", s.guard.logPath)
 	select {
 	case <-ctx.Done():
+		progress("stopping guard and the node")
 		return nil
 	case <-s.guard.exited:
 		return fmt.Errorf("guard ended by itself\n%s", s.guard.log())
