@@ -2,6 +2,7 @@ package authz
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,15 +44,37 @@ func (c *compiler) actions(at config.Pos, key string, texts []string) names.Patt
 	var list []names.Pattern
 	seen := make(map[string]bool)
 	for i, text := range texts {
-		where := at.Item(key, i)
-		_, group := c.groups[text]
-		p := c.pattern(where, text)
-		if !group && !p.IsNothing() && !known(text, p) {
-			c.warn(where, "the name of an action or of an action group", "unknown action or group %q", text)
-		}
-		list = c.expand(list, seen, where, text)
+		list = c.expand(list, seen, at.Item(key, i), text)
 	}
 	return names.NewPatterns(list...)
+}
+
+// vocabulary warns of actions and groups that nobody knows, wherever they are named.
+func (c *compiler) vocabulary(sec *config.Security) {
+	for _, name := range slices.Sorted(maps.Keys(sec.ActionGroups)) {
+		group := sec.ActionGroups[name]
+		c.known(group.Pos, "allowed_actions", group.AllowedActions)
+	}
+	for _, name := range slices.Sorted(maps.Keys(sec.Roles)) {
+		role := sec.Roles[name]
+		c.known(role.Pos, "cluster_permissions", role.ClusterPermissions)
+		for _, p := range role.IndexPermissions {
+			c.known(p.Pos, "allowed_actions", p.AllowedActions)
+		}
+		for _, p := range role.TenantPermissions {
+			c.known(p.Pos, "allowed_actions", p.AllowedActions)
+		}
+	}
+}
+
+func (c *compiler) known(at config.Pos, key string, texts []string) {
+	for i, text := range texts {
+		p, err := names.ParsePattern(text)
+		if _, group := c.groups[text]; group || err != nil || strings.TrimSpace(text) == "" || known(text, p) {
+			continue // what is blank or can't be read is reported as that
+		}
+		c.warn(at.Item(key, i), "an action, or a group of action_groups.yml or built in", "unknown action or group %q", text)
+	}
 }
 
 // expand appends text and, if it is a group, what it stands for, each once: that

@@ -17,7 +17,14 @@ func inFile(sec *config.Security) *config.Security {
 		for i := range r.IndexPermissions {
 			r.IndexPermissions[i].Pos = config.Pos{File: "roles.yml", Line: 8 + i, Path: name + ".index_permissions[0]"}
 		}
+		for i := range r.TenantPermissions {
+			r.TenantPermissions[i].Pos = config.Pos{File: "roles.yml", Line: 8 + i, Path: name + ".tenant_permissions[0]"}
+		}
 		sec.Roles[name] = r
+	}
+	for name, g := range sec.ActionGroups {
+		g.Pos = config.Pos{File: "action_groups.yml", Line: 2, Path: name}
+		sec.ActionGroups[name] = g
 	}
 	for name, m := range sec.Mappings {
 		m.Pos = config.Pos{File: "roles_mapping.yml", Line: 3, Path: name}
@@ -92,6 +99,9 @@ func TestCompileWarnings(t *testing.T) {
 	f(`roles: {a: {cluster_permissions: ["cluster:nonsense"]}}`, `a.cluster_permissions[0]: unknown action or group "cluster:nonsense"`)
 	f(`roles: {a: {cluster_permissions: ["cluster:nonsense/*"]}}`, `a.cluster_permissions[0]: unknown action or group "cluster:nonsense/*"`)
 	f(`roles: {a: {index_permissions: [{allowed_actions: [reed]}]}}`, `a.index_permissions[0].allowed_actions[0]: unknown action or group "reed"`)
+	f(`roles: {a: {tenant_permissions: [{allowed_actions: [kibana_all_raed]}]}}`, `a.tenant_permissions[0].allowed_actions[0]: unknown action or group "kibana_all_raed"`)
+	f(`{roles: {a: {cluster_permissions: [g]}, b: {cluster_permissions: [g]}}, action_groups: {g: {allowed_actions: [h, raed, "indices:*"]}, h: {allowed_actions: []}}}`,
+		`g.allowed_actions[1]: unknown action or group "raed"`) // once, and not for each role that has the group
 	f(`roles: {a: {index_permissions: [{index_patterns: ["${user}"]}]}}`, "a.index_permissions[0].index_patterns[0]: unknown variable ${user}")
 	f(`roles: {a: {index_permissions: [{dls: '{"a":"${x}"}'}]}}`, "a.index_permissions[0].dls: unknown variable ${x}")
 }

@@ -146,7 +146,8 @@ func isRegex(pattern string) bool {
 	return len(pattern) >= 2 && pattern[0] == '/' && pattern[len(pattern)-1] == '/'
 }
 
-// crossCheck warns of names that lead nowhere.
+// crossCheck warns of roles that do not exist. Actions and their groups are for the
+// package that knows the actions.
 func (l *loader) crossCheck() {
 	if len(l.report.faults) > 0 {
 		return // what is missing may be what could not be read
@@ -164,30 +165,6 @@ func (l *loader) crossCheck() {
 				l.report.warn(user.Pos.Item("opendistro_security_roles", i), "the name of a role in roles.yml", "role %q does not exist", role)
 			}
 		}
-	}
-	for _, name := range sortedKeys(s.ActionGroups) {
-		group := s.ActionGroups[name]
-		l.checkGroups(group.Pos, "allowed_actions", group.AllowedActions)
-	}
-	for _, name := range sortedKeys(s.Roles) {
-		role := s.Roles[name]
-		l.checkGroups(role.Pos, "cluster_permissions", role.ClusterPermissions)
-		for _, p := range role.IndexPermissions {
-			l.checkGroups(p.Pos, "allowed_actions", p.AllowedActions)
-		}
-		for _, p := range role.TenantPermissions {
-			l.checkGroups(p.Pos, "allowed_actions", p.AllowedActions)
-		}
-	}
-}
-
-// checkGroups warns of names that are no action (each has a ':') and no group.
-func (l *loader) checkGroups(pos Pos, key string, actions []string) {
-	for i, action := range actions {
-		if _, ok := l.security.ActionGroups[action]; ok || strings.ContainsAny(action, ":*?/") || strings.TrimSpace(action) == "" {
-			continue
-		}
-		l.report.warn(pos.Item(key, i), "an action, or a group of action_groups.yml or built in", "action group %q does not exist: it grants nothing", action)
 	}
 }
 

@@ -137,8 +137,6 @@ func TestWarnings(t *testing.T) {
 	f("opensearch.yml.example", "x", "opensearch.yml.example: file is ignored: no file of a security folder has this name")
 	f("action_groups.yml", "_meta: {type: actiongroups, config_version: 2}\nread:\n  allowed_actions: ['*']\n",
 		`action_groups.yml:2: read: action group "read" is built in; this one is ignored; want another name`)
-	f("action_groups.yml", "_meta: {type: actiongroups, config_version: 2}\nx: {allowed_actions: [raed, 'indices:data/read/x', 'r*']}\n",
-		`action_groups.yml:2: x.allowed_actions[0]: action group "raed" does not exist: it grants nothing; want an action, or a group of action_groups.yml or built in`)
 	f("roles_mapping.yml", "_meta: {type: rolesmapping, config_version: 2}\nsuport: {users: [anna, '']}\n",
 		`roles_mapping.yml:2: suport.users[1]: blank entry "" matches nothing; want a name or pattern`,
 		`roles_mapping.yml:2: suport: role "suport" does not exist: the mapping grants nothing; want the name of a role in roles.yml`)
