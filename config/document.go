@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -42,7 +40,7 @@ func parseDocument(r *report, file string, data []byte) *document {
 	}
 	root, err := parseOne(data)
 	if err != nil {
-		r.fault(Pos{File: file, Line: errorLine(err)}, "", "%s", lineInError.ReplaceAllString(err.Error(), ""))
+		r.faults = append(r.faults, syntaxFault(file, data, err))
 		return nil
 	}
 	if root == nil {
@@ -111,23 +109,6 @@ func parseOne(data []byte) (root *yaml.Node, err error) {
 		return nil, nil
 	}
 	return doc.Content[0], nil
-}
-
-// The parser tells lines only inside its text: "yaml: line 3: could not …".
-var lineInError = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
-// errorLine returns the line that a parser's error is about, 1 if it names none.
-func errorLine(err error) int {
-	var at *lineError
-	if errors.As(err, &at) {
-		return at.line
-	}
-	if m := lineInError.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
-		if line, err := strconv.Atoi(m[1]); err == nil && line > 0 {
-			return line
-		}
-	}
-	return 1
 }
 
 func invalidUTF8(data []byte) (line int, invalid bool) {

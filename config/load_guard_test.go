@@ -119,7 +119,7 @@ func TestRefusedGuard(t *testing.T) {
 		checkFaults(t, err, want)
 	}
 	f("", "guard.yml:1: file is empty; want a map of keys")
-	f("listen: [\n", "guard.yml:1: did not find expected node content")
+	f("listen: [\n", "guard.yml:1: did not find expected node content; want each bracket closed, and commas between the items")
 	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, internal, limits, listen, log, policy, security, state, timeouts, tls, upstream`)
 	f("listen: &a x\ninternal: *a\n",
 		`guard.yml:1: listen: anchor "&a"; want the text itself, written out where it is used`,

@@ -39,8 +39,9 @@ var securityFiles = []securityFile{
 
 // Folder is the content of a security folder at one moment.
 type Folder struct {
-	Dir   string            // for messages
-	Files map[string][]byte // by name
+	Dir     string            // for messages
+	Files   map[string][]byte // by name
+	Folders []string          // that are in it, and not read
 }
 
 // ReadFolder reads a security folder. A folder that Kubernetes mounts from a
@@ -59,7 +60,11 @@ func ReadFolder(dir string) (Folder, error) {
 	for _, entry := range entries {
 		path := filepath.Join(from, entry.Name())
 		info, err := os.Stat(path) // follows links
-		if strings.HasPrefix(entry.Name(), ".") || err == nil && info.IsDir() {
+		if strings.HasPrefix(entry.Name(), ".") {
+			continue
+		}
+		if err == nil && info.IsDir() {
+			folder.Folders = append(folder.Folders, entry.Name())
 			continue
 		}
 		if !isSecurityFile(entry.Name()) {
@@ -174,6 +179,9 @@ func (l *loader) otherFiles(folder Folder) {
 			why = "its successor is allowlist.yml"
 		}
 		l.report.warn(Pos{File: l.path(name)}, "", "file is ignored: %s", why)
+	}
+	for _, name := range folder.Folders {
+		l.report.warn(Pos{File: l.path(name)}, fmt.Sprintf("the files directly in %q", folder.Dir), "folder is ignored")
 	}
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -171,6 +172,29 @@ func checkFaults(t *testing.T, err error, want []string) {
 	}
 }
 
+// TestFolders: a folder inside the security folder, such as one that was copied into
+// itself, is named and changes nothing; one with a dot, such as Kubernetes makes, is not.
+func TestFolders(t *testing.T) {
+	dir := t.TempDir()
+	sample := os.DirFS(filepath.Join("testdata", "security"))
+	for _, at := range []string{dir, filepath.Join(dir, "security"), filepath.Join(dir, ".git")} {
+		if err := os.CopyFS(at, sample); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, warnings, err := LoadSecurity(dir, Options{LookupEnv: testEnv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := sampleFolder(t, nil).Hash(); s.Hash != want {
+		t.Errorf("the policy has hash %s; want that of the files alone, %s", s.Hash, want)
+	}
+	want := fmt.Sprintf("%s: folder is ignored; want the files directly in %q", filepath.Join(dir, "security"), dir)
+	if len(warnings) != 1 || warnings[0].String() != want {
+		t.Errorf("warnings %v; want %s", warnings, want)
+	}
+}
+
 func TestRefusedYAML(t *testing.T) {
 	const meta = "_meta: {type: roles, config_version: 2}\n"
 	f := func(text string, want ...string) {
@@ -181,11 +205,25 @@ func TestRefusedYAML(t *testing.T) {
 	f("# nothing\n", `roles.yml:1: file is empty; want a map of keys`)
 	f("- a\n", `roles.yml:1: a list; want a map of keys`)
 	f("roles", `roles.yml:1: "roles"; want a map of keys`)
-	f(meta+"r:\n  reserved: [true\n", `roles.yml:2: did not find expected ',' or ']'`)
-	f(meta+"r:\n\treserved: true\n", `roles.yml:3: found character that cannot start any token`)
+	const closed, tab, column = "each bracket closed, and commas between the items", "spaces at the start of a line, not a tab", "the keys of a map in one column, and "
+	f(meta+"r:\n  reserved: [true\n", `roles.yml:3: did not find expected ',' or ']'; want `+closed)
+	f(meta+"r: {reserved: true\n", `roles.yml:2: did not find expected ',' or '}'; want `+closed)
+	f(meta+"r:\n\treserved: true\n", `roles.yml:3: found character that cannot start any token; want `+tab)
+	f(meta+"r:\n  reserved: true\n\thidden: true\n", `roles.yml:4: found a tab character that violates indentation; want `+tab)
+	f(meta+"r:\n  index_permissions:\n  - dls: |\n \t  {}\n", `roles.yml:5: found a tab character where an indentation space is expected; want `+tab)
+	f(meta+"r:\n  cluster_permissions:\n  - read\n\t- write\n", `roles.yml:5: found a tab character that violates indentation; want `+tab)
+	f(meta+"r: {description: @x}\n", "roles.yml:2: found character that cannot start any token; want quotes around a text that starts with '@', '%' or '`'")
+	f(meta+"r: {cluster_permissions: [*]}\n", `roles.yml:2: did not find expected alphabetic or numeric character; want quotes around a text that starts with '*' or '&'`)
+	f(meta+"r: {cluster_permissions: [*read]}\n", `roles.yml:2: unknown anchor 'read' referenced; want quotes around a text that starts with '*'`)
+	f(meta+"r:\n  description: a: b\n", `roles.yml:3: mapping values are not allowed in this context; want `+column+`quotes around a text with ': ' in it`)
+	f(meta+"r:\n  description: x\n hidden: true\n", `roles.yml:4: did not find expected key; want `+column+`nothing behind a quoted text or a closed bracket`)
+	f(meta+"r:\n  cluster_permissions:\n  - read\n   - write\n  -x: y\n  z\n", `roles.yml:7: could not find expected ':'; want a colon and a space behind each key`)
+	f(meta+"r: {description: \"\\d\"}\n", `roles.yml:2: found unknown escape character; want single quotes around a text with a backslash`)
+	f(meta+"r: {description: \"x}\n", `roles.yml:2: found unexpected end of stream; want each quote closed`)
+	f(meta+"r: {description: \"x}\n---\n", `roles.yml:2: found unexpected document indicator; want each quote closed`)
 	f(meta+"r: {description: \"\xff\"}\n", `roles.yml:2: invalid UTF-8; want UTF-8`)
 	f(meta+"---\n"+meta, `roles.yml:2: a second document starts here; want one document in a file`)
-	f(meta+"---\na: [", `roles.yml:3: did not find expected node content`)
+	f(meta+"---\na: [", `roles.yml:3: did not find expected node content; want `+closed)
 	f(meta+"r: &x {reserved: true}\ns: *x\n",
 		`roles.yml:2: r: anchor "&x"; want the text itself, written out where it is used`,
 		`roles.yml:3: s: alias "*x"; want the text itself, written out where it is used`)

@@ -1,0 +1,92 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// remedies are what to write where the parser gives up: it says what it met, which is
+// seldom what has to be changed.
+var remedies = []struct {
+	said, want string
+	from0      bool // lines are counted from 0 in the parser's errors about structure
+}{
+	{said: "cannot start any token", want: "quotes around a text that starts with '@', '%' or '`'"},
+	{said: "expected alphabetic or numeric character", want: "quotes around a text that starts with '*' or '&'"},
+	{said: "unknown anchor", want: "quotes around a text that starts with '*'"},
+	{said: "mapping values are not allowed", want: "the keys of a map in one column, and quotes around a text with ': ' in it"},
+	{said: "could not find expected ':'", want: "a colon and a space behind each key"},
+	{said: "unexpected end of stream", want: "each quote closed"},
+	{said: "unexpected document indicator", want: "each quote closed"},
+	{said: "unknown escape character", want: "single quotes around a text with a backslash"},
+	{said: "did not find expected key", want: "the keys of a map in one column, and nothing behind a quoted text or a closed bracket", from0: true},
+	{said: "did not find expected '-' indicator", want: "the items of a list in one column", from0: true},
+	{said: "did not find expected ','", want: "each bracket closed, and commas between the items", from0: true},
+	{said: "did not find expected node content", want: "each bracket closed, and commas between the items", from0: true},
+}
+
+// syntaxFault says of an error of the parser where it is and what to write there.
+func syntaxFault(file string, data []byte, err error) Fault {
+	line, named, said := errorLine(err)
+	f := Fault{File: file, Line: line, Msg: said}
+	if line, ok := tabLine(data, f.Line, f.Msg); ok {
+		f.Line, f.Want = line, "spaces at the start of a line, not a tab"
+		return f
+	}
+	for _, r := range remedies {
+		if !strings.Contains(f.Msg, r.said) {
+			continue
+		}
+		f.Want = r.want
+		if r.from0 && named {
+			f.Line = min(f.Line+1, 1+bytes.Count(bytes.TrimRight(data, "\n"), []byte("\n"))) // the end of a file is no line
+		}
+		break
+	}
+	if m := unknownAnchor.FindStringSubmatch(f.Msg); m != nil { // the parser names no line for it
+		before, _, _ := bytes.Cut(data, []byte("*"+m[1]))
+		f.Line = 1 + bytes.Count(before, []byte("\n"))
+	}
+	return f
+}
+
+var (
+	// The parser tells lines only inside its text: "yaml: line 3: could not …".
+	lineInError   = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	unknownAnchor = regexp.MustCompile(`unknown anchor '([^']+)'`)
+)
+
+// errorLine returns the line that a parser's error names, 1 if it names none, and what
+// it says of it.
+func errorLine(err error) (line int, named bool, said string) {
+	var at *lineError
+	if errors.As(err, &at) {
+		return at.line, true, err.Error()
+	}
+	said = lineInError.ReplaceAllString(err.Error(), "")
+	if m := lineInError.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
+		if line, err := strconv.Atoi(m[1]); err == nil && line > 0 {
+			return line, true, said
+		}
+	}
+	return 1, false, said
+}
+
+// tabLine returns the line with a tab in its indentation that an error is about: the
+// one that the parser names or the next one.
+func tabLine(data []byte, line int, said string) (int, bool) {
+	if !strings.Contains(said, "tab character") && !strings.Contains(said, "cannot start any token") {
+		return 0, false
+	}
+	lines := bytes.Split(data, []byte("\n"))
+	for at := line; at <= min(line+1, len(lines)); at++ {
+		text := lines[at-1]
+		if indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]; bytes.ContainsRune(indent, '\t') {
+			return at, true
+		}
+	}
+	return 0, false
+}
