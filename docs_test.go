@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -266,9 +267,12 @@ func TestLinks(t *testing.T) {
 var (
 	makeCall   = regexp.MustCompile("`make ([a-z]+)")
 	makeTarget = regexp.MustCompile(`(?m)^([a-z]+):`)
+
+	phonyTargets = regexp.MustCompile(`(?m)^\.PHONY: (.*)$`)
 )
 
-// TestMake: the targets that the documentation names exist.
+// TestMake: the targets that the documentation names exist, and the README's table of
+// commands has each of them.
 func TestMake(t *testing.T) {
 	makefile, err := os.ReadFile("Makefile")
 	if err != nil {
@@ -277,6 +281,20 @@ func TestMake(t *testing.T) {
 	targets := map[string]bool{}
 	for _, m := range makeTarget.FindAllStringSubmatch(string(makefile), -1) {
 		targets[m[1]] = true
+	}
+	phony := strings.Fields(phonyTargets.FindStringSubmatch(string(makefile))[1])
+	if want := slices.Sorted(maps.Keys(targets)); len(want) < 10 || !slices.Equal(want, slices.Sorted(slices.Values(phony))) {
+		t.Errorf(".PHONY names %v; the Makefile has %v", phony, want)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(readme), "\n## Develop\n")
+	for target := range targets {
+		if !strings.Contains(table, "`make "+target+"`") {
+			t.Errorf("the table of commands in README.md lacks make %s", target)
+		}
 	}
 	for _, path := range documents(t) {
 		text, err := os.ReadFile(path)

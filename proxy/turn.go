@@ -85,7 +85,8 @@ func (t *turn) credentials() authn.Credentials {
 	return c
 }
 
-// unknownCaller answers before anything about the catalogue is looked at (law 12).
+// unknownCaller answers before anything about the catalogue is looked at (law 12). The
+// name that was claimed is not logged: now and then it is a password.
 func (t *turn) unknownCaller(err error) reply {
 	a := t.srv.auth.Answer(err)
 	reason := ask.Reason("unauthenticated")
