@@ -20,7 +20,7 @@ func Load(path string, o Overrides) (*Config, []Warning, error) {
 		var err error
 		data, err = os.ReadFile(path) //nolint:gosec // G304: the operator names the file
 		if err != nil {
-			return nil, nil, faultOf(path, err)
+			return nil, nil, faultOf(path, err, "a file that guard can read")
 		}
 	}
 	var r report

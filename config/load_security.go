@@ -107,14 +107,13 @@ type Options struct {
 func LoadSecurity(dir string, o Options) (*Security, []Warning, error) {
 	folder, err := ReadFolder(dir)
 	if err != nil {
-		return nil, nil, faultOf(dir, err)
+		return nil, nil, faultOf(dir, err, "a folder with files that guard can read")
 	}
 	return ParseSecurity(folder, o)
 }
 
 // faultOf puts what the operating system refused in the form of a fault.
-func faultOf(file string, err error) Faults {
-	want := "a file that guard can read"
+func faultOf(file string, err error, want string) Faults {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		file = at.Path

@@ -325,7 +325,7 @@ func TestLoadSecurityFromDisk(t *testing.T) {
 	}
 	missing := filepath.Join(t.TempDir(), "none")
 	_, _, err = LoadSecurity(missing, Options{})
-	checkFaults(t, err, []string{missing + ": cannot read the security folder: open " + missing + ": no such file or directory; want a file that guard can read"})
+	checkFaults(t, err, []string{missing + ": cannot read the security folder: open " + missing + ": no such file or directory; want a folder with files that guard can read"})
 }
 
 // TestConfigMap reads a folder as Kubernetes mounts it: links to links.

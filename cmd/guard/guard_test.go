@@ -2,9 +2,15 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"guard/authn"
 	"guard/config"
@@ -85,10 +91,7 @@ func TestCurrent(t *testing.T) {
 	if got := c.Load(); got != nil {
 		t.Fatalf("got snapshot %v without a policy", got)
 	}
-	conf := &config.Config{Security: "../../deploy/sample/security"}
-	conf.State.MaxAge = time.Minute
-	conf.Limits.SetDefaults()
-	conf.Auth.SetDefaults()
+	conf := sampleConfig("../../deploy/sample/security")
 	v, err := newVerifier(conf)
 	if err != nil {
 		t.Fatal(err)
@@ -114,5 +117,102 @@ func TestCurrent(t *testing.T) {
 	}
 	if out := first.Plan(nobody, request, gate.Known{}); out.Rejection.Reason != ask.ReasonStateStale {
 		t.Errorf("the first snapshot has changed: got %+v", out.Rejection)
+	}
+}
+
+// sampleConfig is guard.yml for a security folder.
+func sampleConfig(folder string) *config.Config {
+	c := &config.Config{Security: folder}
+	c.State.MaxAge = time.Minute
+	c.Limits.SetDefaults()
+	c.Auth.SetDefaults()
+	return c
+}
+
+// write writes a file of a security folder that is a copy of the sample.
+func write(t *testing.T, folder, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// copySample returns a copy of the sample's security folder.
+func copySample(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS("../../deploy/sample/security")); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// TestReload: each change of the folder is told once, also one that takes a fault back,
+// and only a policy without a fault is put to work.
+func TestReload(t *testing.T) {
+	c := sampleConfig(copySample(t))
+	v, err := newVerifier(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cur := &current{}
+	p, _, err := loadPolicy(c, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cur.setPolicy(p)
+	core, logs := observer.New(zap.InfoLevel)
+	re := newReloads(prometheus.NewRegistry(), c, v, cur, zap.New(core))
+	f := func(tenants, want string, atWork bool) {
+		t.Helper()
+		before := cur.policyHash()
+		write(t, c.Security, "tenants.yml", tenants)
+		re.reload()
+		if all := logs.TakeAll(); len(all) != 1 || all[0].Message != want {
+			t.Errorf("got records %v; want %q", all, want)
+		}
+		if swapped := cur.policyHash() != before; swapped != atWork {
+			t.Errorf("%s: swapped is %v; want %v", tenants, swapped, atWork)
+		}
+	}
+	const meta = "_meta: {type: tenants, config_version: 2}\n"
+	f(meta+"one: {description: x}\n", "policy reloaded", true)
+	f(meta+"one: [\n", "cannot use the changed security folder; the policy at work stays", false)
+	f(meta+"one: {description: x}\n", "the security folder holds the policy at work again", false)
+}
+
+// TestWarningsAreSaidOnce: packages that look at the same entry do not both warn of it.
+func TestWarningsAreSaidOnce(t *testing.T) {
+	c := sampleConfig(copySample(t))
+	write(t, c.Security, "action_groups.yml", "_meta: {type: actiongroups, config_version: 2}\nreed: {allowed_actions: [raed, 'indices:data/nope', ' ', read]}\n")
+	write(t, c.Security, "roles_mapping.yml", "_meta: {type: rolesmapping, config_version: 2}\nnosuch: {users: [anna, '']}\nmessy: {users: [anna]}\n")
+	write(t, c.Security, "roles.yml", `_meta: {type: roles, config_version: 2}
+messy:
+  cluster_permissions: [reed, clutser_all, '']
+  index_permissions:
+    - {index_patterns: ['x-${nobody}', ''], dls: '{"term":{"a":"${nobody}"}}', fls: [a, ~b], masked_fields: [c], allowed_actions: [raed]}
+    - {index_patterns: [y], dls: '{"script":{"script":{"source":"true"}}}', masked_fields: [c], allowed_actions: [read]}
+    - {index_patterns: [], allowed_actions: []}
+  tenant_permissions: [{tenant_patterns: [nope], allowed_actions: [kibana_all_raed]}]
+`)
+	v, err := newVerifier(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, warnings, err := loadPolicy(c, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{}
+	for _, w := range warnings {
+		if before, twice := said[w.Path]; twice {
+			t.Errorf("%s: %q and %q", w.Path, before, w.Msg)
+		}
+		said[w.Path] = w.Msg
+	}
+	for _, path := range []string{"reed.allowed_actions[0]", "messy.cluster_permissions[1]", "messy.tenant_permissions[0].allowed_actions[0]"} {
+		if !strings.HasPrefix(said[path], "unknown action or group ") {
+			t.Errorf("%s: got the warning %q; want one of an unknown action", path, said[path])
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"guard/config"
 )
@@ -19,7 +20,7 @@ func newLogger(c config.Log) (*zap.Logger, zap.AtomicLevel, error) {
 	conf.Level = level
 	conf.Sampling = nil // denials have a limiter of their own; nothing else repeats
 	conf.DisableStacktrace = true
-	conf.EncoderConfig.TimeKey, conf.EncoderConfig.EncodeTime = "time", zap.NewProductionEncoderConfig().EncodeTime
+	conf.EncoderConfig.TimeKey, conf.EncoderConfig.EncodeTime = "time", zapcore.ISO8601TimeEncoder
 	log, err := conf.Build()
 	if err != nil {
 		return nil, level, fmt.Errorf("cannot make the log: %w", err)

@@ -50,7 +50,7 @@ func (re *reloads) run(ctx context.Context) {
 }
 
 // reload builds the new policy aside and swaps it in if it has no fault. The same
-// bytes are no change.
+// bytes are no change: they come after a fault that was taken back.
 func (re *reloads) reload() {
 	p, warnings, err := loadPolicy(re.config, re.verifier)
 	if err != nil {
@@ -59,6 +59,7 @@ func (re *reloads) reload() {
 		return
 	}
 	if p.hash == re.current.policyHash() {
+		re.log.Info("the security folder holds the policy at work again", zap.String("hash", p.hash))
 		return
 	}
 	logWarnings(re.log, warnings)
