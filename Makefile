@@ -41,6 +41,7 @@ timings: ## all Go benchmarks, of single functions and packages (BENCHCOUNT=5)
 # Run as a program and not by `go run`, which calls being interrupted an error that
 # make would report. make itself ends by the signal (130 in a shell), as it always does.
 demo: ## guard in front of a real node, until Ctrl-C (ONCE=1: until the answers are checked)
+	@echo "demo: building the demo" >&2
 	@go build -trimpath -o bin/demo ./test/demo
 	@ONCE=$(ONCE) bin/demo
 
