@@ -148,7 +148,7 @@ func badName(e names.Expr, fault string) error {
 	return &ask.Rejection{
 		Status: http.StatusBadRequest, Type: "invalid_index_name_exception",
 		Public: fmt.Sprintf("Invalid index name [%s], %s", clip(string(e)), fault),
-		Reason: ask.ReasonBadRequest,
+		Reason: ask.ReasonBadRequest, Index: strings.Clone(string(e)),
 	}
 }
 

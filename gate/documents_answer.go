@@ -209,7 +209,7 @@ func (f *failedCall) rejection(name string, filter query.Filter) *ask.Rejection 
 		}
 	}
 	if kind == "index_not_found_exception" {
-		return noSuchIndex(name)
+		return noSuchIndex(name, ask.IndexExpression)
 	}
 	return &ask.Rejection{Status: ask.Status(f.answer.Status), Type: ask.ErrorType(kind), Public: reason, Reason: ask.ReasonUpstream, Cause: f}
 }

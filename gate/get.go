@@ -50,7 +50,7 @@ func (pl *plan) oneDoc() (*docItem, *ask.Rejection) {
 // placeDoc finds the one index behind the name of a document.
 func (pl *plan) placeDoc(it *docItem, j *judged) *ask.Rejection {
 	if len(j.Allowed) != 1 {
-		return noSuchIndex(writtenText(j.part.Exprs))
+		return pl.missing(j, writtenText(j.part.Exprs))
 	}
 	t := j.Allowed[0]
 	if len(t.Members) > 1 {
@@ -59,7 +59,7 @@ func (pl *plan) placeDoc(it *docItem, j *judged) *ask.Rejection {
 	it.name, it.index = t.Name, t.Name
 	if t.Kind == ask.Alias || t.Kind == ask.DataStream {
 		if len(t.Members) == 0 {
-			return noSuchIndex(t.Name)
+			return pl.missing(j, t.Name)
 		}
 		it.index = t.Members[0]
 		if !t.Filtered {
@@ -71,7 +71,7 @@ func (pl *plan) placeDoc(it *docItem, j *judged) *ask.Rejection {
 		return rej
 	}
 	if t.Kind == ask.Missing && !it.b.free() {
-		return noSuchIndex(t.Name) // it may come to exist before the cluster is asked
+		return pl.missing(j, t.Name) // it may come to exist before the cluster is asked
 	}
 	if t.Filtered {
 		pl.bindAlias(it, t)
@@ -357,7 +357,7 @@ func (pl *plan) treatGet(it *docItem) (Treatment, *ask.Rejection) {
 	switch pl.m.Route.Answer {
 	case endpoint.Source:
 		if it.b.single() == nil {
-			return nil, noSuchIndex(it.name)
+			return nil, pl.missing(pl.whole(), it.name)
 		}
 		return sourceTreatment{answer: it.b.answer(), projection: it.b.single()}, nil
 	default:

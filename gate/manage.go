@@ -87,7 +87,7 @@ var makesAliases = []ask.Privilege{{Action: "indices:admin/aliases"}}
 func (pl *plan) planCreate() Outcome {
 	j := pl.whole()
 	if len(j.Allowed) != 1 {
-		return reject(noSuchIndex(writtenText(j.part.Exprs)))
+		return reject(pl.missing(j, writtenText(j.part.Exprs)))
 	}
 	var body []byte
 	if len(pl.q.Body) > 0 {
@@ -215,7 +215,7 @@ func (pl *plan) decidedNames(exprs []names.Expr) ([]string, *ask.Rejection) {
 		list = append(list, t.Name)
 	}
 	if len(list) == 0 {
-		return nil, noSuchIndex(writtenText(exprs))
+		return nil, noSuchIndex(writtenText(exprs), ask.IndexOrAlias)
 	}
 	for _, name := range list {
 		if !pl.allowed(name) {

@@ -62,7 +62,7 @@ func (pl *plan) planHealth() Outcome {
 	}
 	list := concrete(&j)
 	if len(list) == 0 {
-		return reject(noSuchIndex(writtenText(exprs)))
+		return reject(pl.missing(&j, writtenText(exprs)))
 	}
 	return pl.forward(pl.m.Target(list, pl.q.Params), nil)
 }

@@ -123,7 +123,7 @@ func (pl *plan) refusal(j *judged) *ask.Rejection {
 	}
 	actions := j.Decision.MissingActions()
 	if len(actions) == 0 && len(j.resolved.NoMatch) > 0 {
-		return noSuchIndex(writtenText(j.part.Exprs)) // a wildcard where one name is wanted
+		return pl.missing(j, writtenText(j.part.Exprs)) // a wildcard where one name is wanted
 	}
 	return forbidden(pl.who, actions, written)
 }
@@ -176,11 +176,11 @@ type forwarded struct {
 func (pl *plan) forwardNames(j *judged) (forwarded, *ask.Rejection) {
 	f := forwarded{opts: j.part.Opts}
 	if n := j.resolved.NoMatch; len(n) > 0 && !j.part.Opts.AllowNoIndices {
-		return f, noSuchIndex(string(n[0]))
+		return f, pl.missing(j, string(n[0]))
 	}
 	if len(j.Allowed)+len(j.Remote) == 0 {
 		if !j.part.Opts.AllowNoIndices {
-			return f, noSuchIndex(writtenText(j.part.Exprs))
+			return f, pl.missing(j, writtenText(j.part.Exprs))
 		}
 		f.names, f.opts.Expand = nothing, names.ExpandOpen
 		return f, nil
@@ -285,11 +285,22 @@ func writtenText(exprs []names.Expr) string {
 	return strings.Join(exprTexts(exprs), ",")
 }
 
-// noSuchIndex is what the cluster says of a name that it does not have.
-func noSuchIndex(name string) *ask.Rejection {
+// missing is what the cluster says of a name of j that it does not have.
+func (pl *plan) missing(j *judged, name string) *ask.Rejection {
+	switch {
+	case j.part.Single:
+		return noSuchIndex(name, ask.IndexExpression)
+	case pl.m.Route.Answer == endpoint.ResolvedNames:
+		return noSuchIndex(name, ask.NoResource)
+	default:
+		return noSuchIndex(name, ask.IndexOrAlias)
+	}
+}
+
+func noSuchIndex(name string, resource ask.Resource) *ask.Rejection {
 	return &ask.Rejection{
 		Status: 404, Type: "index_not_found_exception", Reason: ask.ReasonNotFound,
-		Public: fmt.Sprintf("no such index [%s]", name), Index: name,
+		Public: fmt.Sprintf("no such index [%s]", name), Index: name, Resource: resource,
 	}
 }
 

@@ -244,11 +244,9 @@ func writeError(w *esjson.Writer, r *ask.Rejection, rootCause bool) {
 	w.Text(r.Type.Name())
 	w.Key("reason")
 	w.Text(r.Public)
-	if r.Index != "" {
-		for _, m := range [][2]string{{"index", r.Index}, {"resource.id", r.Index}, {"resource.type", "index_or_alias"}, {"index_uuid", "_na_"}} {
-			w.Key(m[0])
-			w.Text(m[1])
-		}
+	for _, m := range r.IndexMembers() {
+		w.Key(m[0])
+		w.Text(m[1])
 	}
 	w.EndObject()
 }

@@ -156,14 +156,14 @@ func TestUnwrap(t *testing.T) {
 
 // TestRefusedShapes holds how each kind of slot says why it is refused.
 func TestRefusedShapes(t *testing.T) {
-	gone := &ask.Rejection{Status: 404, Type: "index_not_found_exception", Public: `no such index ["x"]`, Index: `"x"`}
+	gone := &ask.Rejection{Status: 404, Type: "index_not_found_exception", Public: `no such index ["x"]`, Index: `"x"`, Resource: ask.IndexExpression}
 	f := func(got []byte, want string) {
 		t.Helper()
 		if string(got) != want {
 			t.Errorf("got %s; want %s", got, want)
 		}
 	}
-	at := `"type":"index_not_found_exception","reason":"no such index [\"x\"]","index":"\"x\"","resource.id":"\"x\"","resource.type":"index_or_alias","index_uuid":"_na_"`
+	at := `"type":"index_not_found_exception","reason":"no such index [\"x\"]","index":"\"x\"","resource.id":"\"x\"","resource.type":"index_expression","index_uuid":"_na_"`
 	f(errorBody(gone), `{"error":{"root_cause":[{`+at+`}],`+at+`},"status":404}`)
 	f(errorBody(&ask.Rejection{}), `{"error":{"root_cause":[{"type":"security_exception","reason":""}],"type":"security_exception","reason":""},"status":403}`)
 	f(mgetError(&docItem{name: "x", id: "1", refused: &ask.Rejection{Public: "no"}}),

@@ -77,7 +77,7 @@ func writeName(j *judged) string { return j.Allowed[0].Name }
 // mayWrite says why a write is refused under the restrictions of its index.
 func (pl *plan) mayWrite(j *judged, creates, update bool) *ask.Rejection {
 	if len(j.Allowed) != 1 {
-		return noSuchIndex(writtenText(j.part.Exprs))
+		return pl.missing(j, writtenText(j.part.Exprs))
 	}
 	if slices.ContainsFunc(j.Allowed[0].Members, pl.s.storesQueries) {
 		return notBuilt("a write to an index with stored queries (percolator)")

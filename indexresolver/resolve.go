@@ -129,7 +129,7 @@ func badExpression(e names.Expr, why string) error {
 func notFound(e names.Expr) error {
 	return &ask.Rejection{
 		Status: http.StatusNotFound, Type: "index_not_found_exception", Reason: ask.ReasonNotFound,
-		Public: fmt.Sprintf("no such index [%s]", e), Index: string(e),
+		Public: fmt.Sprintf("no such index [%s]", e), Index: string(e), Resource: ask.IndexOrAlias,
 	}
 }
 

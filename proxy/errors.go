@@ -29,9 +29,9 @@ func rejectionAnswer(r *ask.Rejection) gate.Answer {
 		reason = "refused"
 	}
 	b := append(make([]byte, 0, 256+2*len(reason)), `{"error":{"root_cause":[{`...)
-	b = appendCause(b, typ, reason, r.Index)
+	b = appendCause(b, typ, reason, r)
 	b = append(b, `}],`...)
-	b = appendCause(b, typ, reason, r.Index)
+	b = appendCause(b, typ, reason, r)
 	b = fmt.Appendf(b, `},"status":%d}`, status)
 	a := gate.Answer{Status: status, ContentType: jsonType, Body: b}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
@@ -46,17 +46,14 @@ func forgeryBody(reason string) []byte {
 	return append(esjson.AppendString(b, reason), `}}`...)
 }
 
-func appendCause(b []byte, typ, reason, index string) []byte {
+func appendCause(b []byte, typ, reason string, r *ask.Rejection) []byte {
 	b = append(b, `"type":`...)
 	b = esjson.AppendString(b, typ)
 	b = append(b, `,"reason":`...)
 	b = esjson.AppendString(b, reason)
-	if index != "" {
-		b = append(b, `,"index":`...)
-		b = esjson.AppendString(b, index)
-		b = append(b, `,"resource.id":`...)
-		b = esjson.AppendString(b, index)
-		b = append(b, `,"resource.type":"index_or_alias","index_uuid":"_na_"`...)
+	for _, m := range r.IndexMembers() {
+		b = append(append(append(b, `,"`...), m[0]...), `":`...)
+		b = esjson.AppendString(b, m[1])
 	}
 	return b
 }

@@ -61,8 +61,33 @@ type Rejection struct {
 	Action  string
 	Missing []string
 
-	// Index is set on 404 index_not_found_exception, which clients read.
-	Index string
+	// Index is set on errors about the name of an index, which clients read.
+	Index    string
+	Resource Resource // what the cluster calls Index in its error
+}
+
+// Resource is what a cluster calls the index in an error (resource.type): it depends
+// on the endpoint.
+type Resource string
+
+// The resources, measured on all engines.
+const (
+	NoResource      Resource = ""                 // the error has none
+	IndexOrAlias    Resource = "index_or_alias"   // where a list of names is taken
+	IndexExpression Resource = "index_expression" // where exactly one name is taken
+)
+
+// IndexMembers lists the members of the error object that name the index, as keys and
+// texts.
+func (r *Rejection) IndexMembers() [][2]string {
+	switch {
+	case r.Index == "":
+		return nil
+	case r.Resource == NoResource:
+		return [][2]string{{"index", r.Index}, {"index_uuid", "_na_"}}
+	default:
+		return [][2]string{{"index", r.Index}, {"resource.id", r.Index}, {"resource.type", string(r.Resource)}, {"index_uuid", "_na_"}}
+	}
 }
 
 // Error makes a Rejection usable as an error inside guard.

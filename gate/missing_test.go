@@ -1,0 +1,49 @@
+package gate
+
+import (
+	"testing"
+
+	"guard/internal/ask"
+)
+
+// TestMissing holds what a name that the cluster does not have is called in the error
+// (resource.type). It depends on the endpoint; measured on every engine.
+func TestMissing(t *testing.T) {
+	s := worldWith(t, `  cluster_permissions: ["*"]
+  index_permissions:
+    - {index_patterns: ["*"], allowed_actions: ["*"], dls: '{"match_all":{}}'}
+`, staff())
+	f := func(method, target, index string, want ask.Resource) {
+		t.Helper()
+		out := planFor(t, s, method, target, "")
+		r := out.Rejection
+		if out.Kind != Reject || r.Status != 404 || r.Type != "index_not_found_exception" || r.Index != index || r.Resource != want {
+			t.Errorf("%s %s is %s, index %q, resource %q; want 404, %q, %q", method, target, gist(t, out), r.Index, r.Resource, index, want)
+		}
+	}
+	for _, path := range []string{"_doc", "_source"} {
+		f("GET", "/none/"+path+"/1", "none", ask.IndexExpression)
+		f("HEAD", "/none/"+path+"/1", "none", ask.IndexExpression)
+		f("GET", "/none-*/"+path+"/1", "none-*", ask.IndexExpression)
+		f("GET", "/hr*/"+path+"/1", "hr*", ask.IndexExpression) // no wildcard is expanded here
+	}
+	f("DELETE", "/none-*/_doc/1", "none-*", ask.IndexExpression)
+	for _, target := range []string{"/none-*/_search", "/none-*/_count", "/none-*/_mapping", "/none-*", "/_cat/indices/none-*", "/none-*/_field_caps"} {
+		f("GET", target+"?allow_no_indices=false", "none-*", ask.IndexOrAlias)
+	}
+	f("DELETE", "/none-*?allow_no_indices=false", "none-*", ask.IndexOrAlias)
+	f("GET", "/_resolve/index/none-*?allow_no_indices=false", "none-*", ask.NoResource)
+
+	slot := func(target, body, key, want string) {
+		t.Helper()
+		if got := gist(t, planFor(t, s, "POST", target, body)); got != `local 200 {`+key+`[`+want+`]}` {
+			t.Errorf("POST %s is %s; want %s", target, got, want)
+		}
+	}
+	cause := func(index, resource string) string {
+		return `"type":"index_not_found_exception","reason":"no such index [` + index + `]","index":"` + index + `","resource.id":"` + index + `","resource.type":"` + resource + `","index_uuid":"_na_"`
+	}
+	one, list := cause("none", "index_expression"), cause("none-*", "index_or_alias")
+	slot("/_mget", `{"docs":[{"_index":"none","_id":"1"}]}`, `"docs":`, `{"_index":"none","_id":"1","error":{"root_cause":[{`+one+`}],`+one+`}}`)
+	slot("/_msearch", "{\"index\":\"none-*\",\"allow_no_indices\":false}\n{}\n", `"took":0,"responses":`, `{"error":{"root_cause":[{`+list+`}],`+list+`},"status":404}`)
+}
