@@ -269,25 +269,29 @@ func (pl *plan) existsUnderFields(it *docItem) Outcome {
 	for _, name := range []string{"_source_includes", "_source_excludes", "stored_fields"} {
 		params = endpoint.DropParam(params, name)
 	}
-	return pl.forward(pl.m.Target([]string{it.name}, endpoint.SetParam(params, "_source", "false")), nil)
+	return pl.forward(pl.m.Target([]string{it.name}, endpoint.SetParam(params, "_source", "false")), withoutLength{})
 }
 
-// existsSource reads the visible part of a source and keeps whether it was there.
+// existsSource reads the visible part of a source and tells whether it was there.
 func (pl *plan) existsSource(it *docItem) Outcome {
 	params, rej := pl.getParams(it)
 	if rej != nil {
 		return reject(rej)
 	}
-	out := pl.forward(pl.m.Target([]string{it.name}, params), statusOnly{})
+	out := pl.forward(pl.m.Target([]string{it.name}, params), withoutLength{})
 	out.Forward.Method = "GET"
 	return out
 }
 
-// statusOnly keeps nothing of an answer but its status.
-type statusOnly struct{}
+// withoutLength keeps status and headers of an answer to a HEAD. The cluster gives with
+// them the length that the whole answer would have, which tells of its hidden parts.
+type withoutLength struct{}
 
-// Treat drops body and headers.
-func (statusOnly) Treat(a Answer) (Answer, error) { return Answer{Status: a.Status}, nil }
+// Treat drops the body, and with it the length.
+func (withoutLength) Treat(a Answer) (Answer, error) {
+	a.Body = nil
+	return a, nil
+}
 
 // getParams writes the parameters of a get under a field rule: what the URL wants of
 // the document goes through the walker, as the same words in a body would.

@@ -48,7 +48,9 @@ func (pl *plan) planNames() Outcome {
 		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), b.treatIndices())
 	case endpoint.AliasByIndex:
 		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), b.treatAliases())
-	case endpoint.FoundName, endpoint.ResolvedNames:
+	case endpoint.FoundName:
+		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), b.treatFound())
+	case endpoint.ResolvedNames:
 		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), nil)
 	default:
 		return reject(notBuilt("endpoint [" + pl.m.Route.ID + "]"))
@@ -262,9 +264,17 @@ func (t fieldCapsTreatment) shows(name string) bool {
 	return shownUnmapped // a field that guard has not seen yet
 }
 
+// treatFound returns the filter for answers that say whether a name is there.
+func (b *binding) treatFound() Treatment {
+	if b.free() {
+		return nil
+	}
+	return withoutLength{} // it counts hidden fields and the filters of aliases
+}
+
 // treatIndices returns the filter for answers that show mappings, by index.
 func (b *binding) treatIndices() Treatment {
-	if b.views == nil && !b.bound {
+	if b.free() {
 		return nil
 	}
 	return indicesTreatment{b}

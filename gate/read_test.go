@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"guard/indexresolver"
 )
 
@@ -50,10 +52,24 @@ func TestHeadUnderFields(t *testing.T) {
 	f("/nested/_source/1?_source_includes=p.ssn", "", "GET /nested/_source/1?_source_includes=p.ssn")
 	f("/logs-a-1/_doc/1?_source_includes=ssn", "", "HEAD /logs-a-1/_doc/1?_source_includes=ssn")
 
-	out := planFor(t, s, "HEAD", "/nested/_source/1", "")
-	got, err := out.Forward.Treat.Treat(Answer{Status: 200, ContentType: jsonType, Header: []Field{{"Content-Length", "99"}}, Body: []byte(`{"p":{"ssn":1}}`)})
-	if err != nil || got.Status != 200 || len(got.Body) > 0 || len(got.Header) > 0 {
-		t.Errorf("answer %+v, %v; want the status alone", got, err)
+	answer := Answer{Status: 200, ContentType: jsonType, Header: []Field{{"X-Opaque-Id", "1"}}, Body: []byte(`{"p":{"ssn":1}}`)}
+	want := answer
+	want.Body = nil
+	for _, target := range []string{"/fielded/_doc/1", "/nested/_source/1", "/fielded", "/nested/_alias"} {
+		out := planFor(t, s, "HEAD", target, "")
+		if out.Forward.Treat == nil {
+			t.Errorf("HEAD %s: %s, and the length of the answer is told", target, gist(t, out))
+			continue
+		}
+		got, err := out.Forward.Treat.Treat(answer)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("HEAD %s: answer (-want +got):\n%s%v", target, diff, err)
+		}
+	}
+	for _, target := range []string{"/logs-a-1/_doc/1", "/logs-a-1/_source/1", "/logs-a-1"} {
+		if out := planFor(t, s, "HEAD", target, ""); out.Kind != Forward || out.Forward.Treat != nil {
+			t.Errorf("HEAD %s: %s, and without a rule its answer is changed", target, gist(t, out))
+		}
 	}
 }
 

@@ -192,6 +192,29 @@ func TestTreatHead(t *testing.T) {
 	}
 }
 
+// noBody is a treatment that keeps the headers of an answer alone.
+type noBody struct{}
+
+func (noBody) Treat(a gate.Answer) (gate.Answer, error) {
+	a.Body = nil
+	return a, nil
+}
+
+// TestTreatHeadWithoutLength gives a HEAD no length where the treatment leaves no body:
+// neither that of the cluster, nor 0.
+func TestTreatHeadWithoutLength(t *testing.T) {
+	node := newFake(t)
+	for _, method := range []string{"GET", "HEAD"} {
+		g := startGuard(t, &fakeGate{restricted: true, plan: func(_ *ask.Principal, r *ask.Request, _ gate.Known) gate.Outcome {
+			return gate.Outcome{Kind: gate.Forward, Forward: gate.Forwarding{Call: gate.Call{Method: method, Target: "/i"}, Treat: noBody{}}}
+		}}, testConfig(node.url()))
+		a := g.send(request("HEAD", "/i", "", ""))
+		if _, given := a.header["Content-Length"]; a.status != 200 || given || a.header.Get("Content-Type") != jsonType {
+			t.Errorf("from %s: got %+v", method, a)
+		}
+	}
+}
+
 // TestPassGzip passes a compressed answer on as it is, to a client that asked for it.
 func TestPassGzip(t *testing.T) {
 	node := newFake(t)
