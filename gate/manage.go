@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +15,9 @@ import (
 // planManage forwards what makes, changes or removes names. A rule follows the
 // concrete index, so whoever is bound by one may not give it another name.
 func (pl *plan) planManage() Outcome {
+	if out, final := pl.checkNewAliases(); final {
+		return out
+	}
 	switch pl.m.Route.Targets {
 	case endpoint.CreateIndexBody:
 		return pl.planCreate()
@@ -64,22 +66,44 @@ func (j *judged) exists() bool {
 	return slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Kind != ask.Missing })
 }
 
-// joinsForeign refuses to add indices to an alias that exists and whose members are
-// not all granted: what others read through it would change. By the newer evaluator the
-// names of aliases are parts of the request already.
-func (pl *plan) joinsForeign(aliases []names.Expr) *ask.Rejection {
-	for _, alias := range aliases {
-		part := ask.Part{Slot: ask.WholeRequest, Privileges: makesAliases, Exprs: []names.Expr{alias}, Fixed: true}
-		j, err := pl.judge(part)
-		if err != nil && !errors.Is(err, errNeedState) {
-			return asRejection(err)
-		}
-		exists := slices.ContainsFunc(j.resolved.Targets, func(t ask.Target) bool { return t.Kind == ask.Alias })
-		if exists && j.rejection != nil {
-			return j.rejection
+// checkNewAliases refuses to make an alias under a name that stands for indices which
+// are not all granted. If it is an alias, what others read through it would change; if
+// it is an index or a stream, the error of the cluster would tell of it. By the newer
+// evaluator the names of aliases are parts of the request already. It reports whether
+// that settles the request.
+func (pl *plan) checkNewAliases() (Outcome, bool) {
+	for _, alias := range pl.newAliases() {
+		j, err := pl.judge(ask.Part{Slot: ask.WholeRequest, Privileges: makesAliases, Exprs: []names.Expr{alias}, Fixed: true})
+		switch {
+		case err == errNeedState || len(j.resolved.Unknown) > 0 && !pl.known.Fresh:
+			return Outcome{Kind: Need, NeedState: true}, true // it may have come to be by now
+		case err != nil:
+			return rejectError(err), true
+		case len(j.resolved.Targets) > 0 && j.rejection != nil:
+			return reject(j.rejection), true
 		}
 	}
-	return nil
+	return Outcome{}, false
+}
+
+// newAliases lists the aliases that the request makes or adds indices to.
+func (pl *plan) newAliases() []names.Expr {
+	var list []names.Expr
+	switch pl.m.Route.Targets {
+	case endpoint.AliasActions:
+		for _, a := range pl.asked.Actions {
+			if a.Op == endpoint.AliasAdd {
+				list = append(list, a.Aliases...)
+			}
+		}
+	case endpoint.AliasBody:
+		list = append(list, pl.asked.Alias.Alias)
+	case endpoint.CreateIndexBody:
+		for alias := range pl.asked.Index.Aliases.Members() {
+			list = append(list, names.Expr(alias))
+		}
+	}
+	return list
 }
 
 var makesAliases = []ask.Privilege{{Action: "indices:admin/aliases"}}
@@ -98,11 +122,8 @@ func (pl *plan) planCreate() Outcome {
 		if namesPipeline(pl.asked.Index.Settings) {
 			return reject(notBuilt("a pipeline in the settings of an index"))
 		}
-		for alias, details := range pl.asked.Index.Aliases.Members() {
+		for _, details := range pl.asked.Index.Aliases.Members() {
 			if rej := checkAliasFilter(details); rej != nil {
-				return reject(rej)
-			}
-			if rej := pl.joinsForeign([]names.Expr{names.Expr(alias)}); rej != nil {
 				return reject(rej)
 			}
 		}
@@ -176,11 +197,6 @@ func (pl *plan) writeAction(w *esjson.Writer, a endpoint.AliasAction) *ask.Rejec
 	if rej != nil {
 		return rej
 	}
-	if a.Op == endpoint.AliasAdd {
-		if rej := pl.joinsForeign(a.Aliases); rej != nil {
-			return rej
-		}
-	}
 	for key, details := range a.Value.Members() {
 		if rej := checkAliasFilter(details); rej != nil {
 			return rej
@@ -248,9 +264,6 @@ func (pl *plan) planPutAlias() Outcome {
 	}
 	if strings.HasPrefix(string(put.Alias), "_") { // older nodes have words in this place of a path
 		return reject(badRequest("Invalid alias name [%s]: must not start with '_'", put.Alias))
-	}
-	if rej := pl.joinsForeign([]names.Expr{put.Alias}); rej != nil {
-		return reject(rej)
 	}
 	var body []byte
 	if len(pl.q.Body) > 0 {

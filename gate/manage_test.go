@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"guard/config"
 	"guard/indexresolver"
+	"guard/internal/ask"
 )
 
 // managerRole manages logs-a* and x*, and everything but rules on hr.
@@ -125,4 +127,40 @@ func TestManageIndices(t *testing.T) {
 	f("DELETE", "/eng", ``, "refused matches an alias")
 	f("DELETE", "/x-stream", ``, "refused ")
 	f("DELETE", "/st*", ``, `DELETE /.none*,-*?expand_wildcards=open`)
+}
+
+// TestNewAliases holds that an alias is made only under a name that is free, or whose
+// indices are granted: the error of the cluster would tell the uuid of an index.
+func TestNewAliases(t *testing.T) {
+	indices := append(staff(), indexresolver.Index{Name: ".ds-streamed-1"}, indexresolver.Index{Name: "foreign", Aliases: []indexresolver.Membership{{Alias: "theirs"}}})
+	for _, by := range []config.Evaluation{config.EvaluationLegacy, config.EvaluationV4} {
+		s := worldBy(t, by, managerRole, indices, indexresolver.DataStream{Name: "streamed", Indices: []string{".ds-streamed-1"}})
+		for _, name := range []string{"foreign", "secret", "theirs", "streamed", ".ds-streamed-1"} {
+			for _, r := range [][3]string{
+				{"PUT", "/logs-a-1/_alias/" + name, ""},
+				{"POST", "/logs-a-1/_aliases/" + name, ""},
+				{"PUT", "/_alias", `{"index":"logs-a-1","alias":"` + name + `"}`},
+				{"POST", "/_aliases", `{"actions":[{"add":{"index":"logs-a-1","alias":"` + name + `"}}]}`},
+				{"POST", "/_aliases", `{"actions":[{"add":{"index":"logs-a-1","aliases":["xs","` + name + `"]}}]}`},
+				{"PUT", "/xnew", `{"aliases":{"` + name + `":{}}}`},
+			} {
+				want := "reject 403 no_privilege: no permissions for [indices:admin/aliases]"
+				if got := gist(t, planFor(t, s, r[0], r[1], r[2])); !strings.HasPrefix(got, want) {
+					t.Errorf("%s: %v: %s; want %s", by, r, got, want)
+				}
+			}
+		}
+		for _, name := range []string{"logs-a-2", "logs-a", "xs"} { // whoever holds the index may know its uuid
+			if out := planFor(t, s, "PUT", "/logs-a-1/_alias/"+name, ""); out.Kind != Forward {
+				t.Errorf("%s: alias %q: %s; want it forwarded", by, name, gist(t, out))
+			}
+		}
+	}
+
+	// What the name stands for is looked up on fresh state.
+	s := worldWith(t, managerRole, indices)
+	r := requestFor(t, "PUT", "/logs-a-1/_alias/perhaps-new", "")
+	if out := s.Plan(s.Principal(ask.Identity{Name: "u"}), r, Known{}); out.Kind != Need || !out.NeedState {
+		t.Errorf("a name that guard does not know: %s; want newer state", gist(t, out))
+	}
 }
