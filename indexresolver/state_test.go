@@ -40,9 +40,24 @@ func TestNewRefuses(t *testing.T) {
 	f(indexresolver.Contents{Indices: []indexresolver.Index{index("a", "d")}, DataStreams: []indexresolver.DataStream{{Name: "d"}}}, `"d" is an alias and a data stream`)
 	f(indexresolver.Contents{DataStreams: []indexresolver.DataStream{{Name: "d", Indices: []string{"x"}}}}, `the unknown index "x"`)
 	f(indexresolver.Contents{Indices: []indexresolver.Index{index("a", "al")}, DataStreams: []indexresolver.DataStream{{Name: "d", Indices: []string{"al"}}}}, `the unknown index "al"`)
-	f(indexresolver.Contents{Indices: []indexresolver.Index{index("A")}}, "must be lowercase")
-	f(indexresolver.Contents{Indices: []indexresolver.Index{index("a", "*")}}, "must not contain '*'")
+	f(indexresolver.Contents{Indices: []indexresolver.Index{index("a", "*")}}, "must not contain the following characters")
 	f(indexresolver.Contents{Indices: []indexresolver.Index{index("")}}, "must not be empty")
+}
+
+// TestNamesThatAliasesMayHave holds that a state is taken with every name that a cluster
+// lets an alias have: whoever may make one must not be able to make the state unusable.
+func TestNamesThatAliasesMayHave(t *testing.T) {
+	for _, name := range []string{"Upper", "ÄRGER", "tab\there", "nul\x00", "a\u00a0b", "...", strings.Repeat("x", 255)} {
+		x := indexresolver.Index{Name: "a", Aliases: []indexresolver.Membership{{Alias: name}}}
+		s, err := indexresolver.New(indexresolver.Contents{Indices: []indexresolver.Index{x}}, nil)
+		if err != nil {
+			t.Errorf("alias %q: %v", name, err)
+			continue
+		}
+		if got, ok := s.Lookup(name); !ok || got.Kind != ask.Alias {
+			t.Errorf("alias %q is looked up as %v, %v", name, got, ok)
+		}
+	}
 }
 
 func TestLookup(t *testing.T) {

@@ -127,14 +127,17 @@ func TestCheckName(t *testing.T) {
 	f(strings.Repeat("a", 255), "")
 	f(strings.Repeat("a", 256), "too long, (256 > 255)")
 	f("", "must not be empty")
-	f("A", "must be lowercase")
-	f("É", "must be lowercase")
-	f("_a", "must not start with '_'")
-	f("-a", "must not start with '-'")
-	f("+a", "must not start with '+'")
+	f("A", "") // an alias
+	f("É", "")
+	f("a\x00b\tc\u00a0", "")
+	f("_a", "must not start with '_', '-', or '+'")
+	f("-a", "must not start with '_', '-', or '+'")
+	f("+a", "must not start with '_', '-', or '+'")
 	f(".", "must not be '.' or '..'")
 	f("..", "must not be '.' or '..'")
 	for _, c := range badCharacters {
-		f("a"+string(c)+"b", "must not contain '"+string(c)+"'")
+		f("a"+string(c)+"b", `must not contain the following characters [ , ", *, \, <, |, ,, >, /, ?]`)
 	}
+	f("a#b", "must not contain '#'")
+	f("a:b", "must not contain ':'")
 }

@@ -406,6 +406,7 @@ func checkChanges(t *testing.T, node *testbed.Node, s *source.Source) {
 	}
 	f("PUT", "/new1", "", exists("new1", true))
 	f("PUT", "/new1/_alias/newalias", "", exists("newalias", true))
+	f("PUT", "/new1/_alias/New%C3%84lias%09%00", "", exists("NewÄlias\t\x00", true)) // clusters let an alias have such a name
 	f("PUT", "/new1/_mapping", `{"properties":{"added":{"type":"keyword"}}}`, func(s *indexresolver.State) bool {
 		raw, _, _ := s.Mapping("new1")
 		return strings.Contains(string(raw), "added")
