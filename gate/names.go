@@ -51,44 +51,10 @@ func (pl *plan) planNames() Outcome {
 	case endpoint.FoundName:
 		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), b.treatFound())
 	case endpoint.ResolvedNames:
-		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), nil)
+		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), pl.treatResolved(j))
 	default:
 		return reject(notBuilt("endpoint [" + pl.m.Route.ID + "]"))
 	}
-}
-
-// forwardResolved writes names that are only to be listed: aliases and streams by
-// their own names.
-func (pl *plan) forwardResolved(j *judged) (forwarded, *ask.Rejection) {
-	if j.resolved.All {
-		if rej := pl.listAll(j); rej != nil {
-			return forwarded{}, rej
-		}
-	}
-	f, rej := pl.forwardNames(j)
-	if rej != nil || len(j.Allowed) == 0 || f.covered {
-		return f, rej
-	}
-	f.names = f.names[:0]
-	for _, t := range j.Allowed {
-		f.names = append(f.names, t.Name)
-	}
-	return f, nil
-}
-
-// listAll decides a listing of everything over all names instead of over the concrete
-// indices that a search for everything means. What the decision puts in the place of a
-// name, such as some members of an alias, was not listed.
-func (pl *plan) listAll(j *judged) *ask.Rejection {
-	listed := pl.s.state.Listed(j.part.Opts.Expand)
-	j.resolved = ask.Resolved{All: true, Targets: listed}
-	if pl.ask(j); j.rejection != nil {
-		return j.rejection
-	}
-	j.Allowed = slices.DeleteFunc(slices.Clone(j.Allowed), func(t ask.Target) bool {
-		return !slices.ContainsFunc(listed, func(l ask.Target) bool { return l.Name == t.Name })
-	})
-	return nil
 }
 
 // The columns of _cat/indices that tell nothing of documents, by all their names.
