@@ -40,7 +40,7 @@ func (pl *plan) bind(j *judged, open bool) (*binding, *ask.Rejection) {
 	key, single := pl.s.bindingKey(j, open)
 	if !single {
 		made, rej := pl.makeBinding(j, open)
-		return made.own(), rej
+		return pl.own(made, j, open), rej
 	}
 	known, ok := pl.s.memo.bindings.Get(key)
 	if !ok {
@@ -52,19 +52,27 @@ func (pl *plan) bind(j *judged, open bool) (*binding, *ask.Rejection) {
 		pl.s.memo.bindings.Add(key, made)
 		known = made
 	}
-	return known.own(), nil
+	return pl.own(known, j, open), nil
 }
 
 // own returns a copy of b for one request, which may add to it.
-func (b *binding) own() *binding {
+func (pl *plan) own(b *binding, j *judged, open bool) *binding {
 	if b == nil {
 		return nil
 	}
 	c := *b
+	c.rules.NamesOnly = open && !b.bound && !pl.bindsByAlias(j)
 	if c.views != nil {
 		c.rules.Replaced = new(query.Names)
 	}
 	return &c
+}
+
+// bindsByAlias reports whether an alias hides documents by its filter or its routing,
+// which its name brings: where no other name of j leads to its index.
+func (pl *plan) bindsByAlias(j *judged) bool {
+	return slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Filtered }) &&
+		len(pl.s.state.Bindings(ask.Resolved{Targets: j.Allowed})) > 0
 }
 
 // bindingKey is all that the binding of one index depends on.

@@ -182,3 +182,47 @@ func TestNeedsNewerState(t *testing.T) {
 	f("GET", "/_msearch", "{\"index\":\"xnew\"}\n{}\n", true)
 	f("GET", "/_cluster/health/xnew", "", true)
 }
+
+// TestUnfiltered holds what a search becomes that leaves its query behind where no rule
+// hides a document: the names of indices, which can come to mean no other, need no
+// filter. An alias with a filter hides documents, and a document rule does anywhere.
+func TestUnfiltered(t *testing.T) {
+	const (
+		global   = `{"aggs":{"g":{"global":{}}}}`
+		few      = `{"aggs":{"m":{"terms":{"field":"msg","min_doc_count":0}}}}`
+		like     = `{"query":{"more_like_this":{"fields":["msg"],"like":"x"}}}`
+		children = `{"aggs":{"c":{"children":{"type":"x"}}}}`
+		shown    = `"_source":{"excludes":["level"]}}`
+	)
+	indices, stream := withStream()
+	f := func(entries, target, body, want string) {
+		t.Helper()
+		s := worldWith(t, "  cluster_permissions: [\"*\"]\n  index_permissions:\n"+entries, indices, stream)
+		if got := gist(t, planFor(t, s, "POST", target, body)); !strings.HasPrefix(got, want) {
+			t.Errorf("%s %s: %s; want %s", target, body, got, want)
+		}
+	}
+	const logs = `    - {index_patterns: ["logs-*"], fls: ["~level"], allowed_actions: ["*"]}` + "\n"
+	f(logs, "/logs-*/_search", global, `POST /logs-a-1,logs-a-2,logs-b-1/_search?ignore_unavailable=true | {"aggs":{"g":{"global":{}}},`+shown)
+	f(logs, "/logs-b*/_search", few, `POST /logs-b-1/_search?ignore_unavailable=true | {"aggs":{"m":{"terms":{"field":"msg","min_doc_count":0}}},`+shown)
+	f(logs, "/logs-*/_count", like, `POST /logs-a-1,logs-a-2,logs-b-1/_count?ignore_unavailable=true | `+like)
+	f(logs, "/logs-*/_search?pre_filter_shard_size=1", "", `POST /logs-a-1,logs-a-2,logs-b-1/_search?pre_filter_shard_size=1&ignore_unavailable=true | {`)
+	f(logs, "/logs-*/_field_caps?fields=*", `{"index_filter":`+like[len(`{"query":`):], `POST /logs-*/_field_caps?fields=* | {"index_filter":{"more_like_this":`)
+	f(logs, "/_msearch", "{\"index\":\"logs-*\"}\n"+global+"\n{\"index\":\"logs-*\"}\n{}\n",
+		`POST /_msearch | {"index":["logs-a-1","logs-a-2","logs-b-1"],"ignore_unavailable":true,"allow_no_indices":true,"expand_wildcards":"open"} | {"aggs":{"g":{"global":{}}},`+shown+` | {"index":["logs-*"],`)
+	f(logs, "/logs-*/_search", `{"size":1}`, `POST /logs-*/_search | {"size":1,"query":{"bool":{"must":[{"match_all":{}}],"filter":[{"bool":{"minimum_should_match":1,"should":[{"terms":{"_index":["logs-a-1","logs-a-2","logs-b-1"]}}]}}]}}`)
+	f(logs, "/logs-*/_search", children, `reject 403 restricted: [children] at aggs.c.children is refused: the join field may be hidden; joins under a rule are not built yet (under a field rule)`)
+
+	// A rule on other indices has the names bound as well.
+	const other = `    - {index_patterns: [secret], dls: '{"term":{"x":"y"}}', allowed_actions: ["*"]}` + "\n"
+	const free = `    - {index_patterns: [stream, eng], allowed_actions: ["*"]}` + "\n"
+	f(free+other, "/stream/_search", `{"size":1}`, `POST /stream/_search | {"size":1,"query":`)
+	f(free+other, "/stream/_search", global, `POST /.ds-stream-1/_search | `+global)
+	f(free+other, "/eng/_search", global, `reject 403 restricted: [global]`)
+	f(free+other, "/eng/_search", few, `reject 403 restricted: [min_doc_count]`)
+	f(free+other, "/stream,eng/_search", few, `reject 403 restricted: [min_doc_count]`)
+	f(strings.Replace(logs, "logs-*", "*", 1), "/e*,h*/_search", global, `POST /hr/_search?ignore_unavailable=true | {"aggs":{"g":{"global":{}}}`) // the index has its own name too
+	f(strings.Replace(logs, "logs-*", "*", 1), "/e*/_search", global, `reject 403 restricted: [global]`)
+	f(free+other, "/stream,secret/_search", few, `reject 403 restricted: [min_doc_count]`)
+	f(strings.Replace(logs, "fls: [\"~level\"]", `dls: '{"term":{"level":"a"}}'`, 1), "/logs-*/_search", global, `reject 403 restricted: [global]`)
+}

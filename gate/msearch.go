@@ -55,11 +55,7 @@ func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection
 	if j.rejection != nil {
 		return dst, j.rejection
 	}
-	f, rej := pl.forwardNames(j)
-	if rej != nil {
-		return dst, rej
-	}
-	b, rej := pl.bind(j, f.open)
+	f, b, rej := pl.reach(j)
 	if rej != nil {
 		return dst, rej
 	}
@@ -69,14 +65,27 @@ func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection
 	if rej != nil {
 		return dst, rej
 	}
-	search := pl.asked.Searches[i]
+	lines, rej := appendLines(dst, pl.asked.Searches[i], v, f, b)
+	if b.refusesNames(rej) {
+		if f, b, rej = pl.reachListed(j); rej == nil {
+			lines, rej = appendLines(dst, pl.asked.Searches[i], v, f, b)
+		}
+	}
+	if rej != nil {
+		return dst, rej
+	}
+	s.treat = b.treatSearch(asSearch)
+	return lines, nil
+}
+
+// appendLines appends a search of a multi-search whose body is v.
+func appendLines(dst []byte, search endpoint.Search, v esjson.Value, f forwarded, b *binding) ([]byte, *ask.Rejection) {
 	search.Opts = f.opts
 	dst = slices.Grow(dst, len(search.Body)+b.room())
 	lines, err := query.AppendSearch(append(search.AppendHeader(dst, f.names), '\n'), v, nil, &b.rules)
 	if err != nil {
 		return dst, refusedQuery(err)
 	}
-	s.treat = b.treatSearch(asSearch)
 	return append(lines, '\n'), nil
 }
 

@@ -148,7 +148,9 @@ func fieldCapsBody(v esjson.Value, b *binding) ([]byte, *ask.Rejection) {
 			if b.bound {
 				return nil, restricted("[index_filter] tells of documents that a document rule may hide")
 			}
-			filter, err := query.AppendQuery(nil, m, &b.rules)
+			rules := b.rules
+			rules.Filter = query.Free // none binds, and none would be placed
+			filter, err := query.AppendQuery(nil, m, &rules)
 			if err != nil {
 				return nil, refusedQuery(err)
 			}

@@ -189,11 +189,17 @@ func (pl *plan) forwardNames(j *judged) (forwarded, *ask.Rejection) {
 		f.names, f.open, f.covered = exprTexts(j.part.Exprs), true, true
 		return f, nil
 	}
+	return pl.listNames(j, (*forwarded).add), nil
+}
+
+// listNames writes what was allowed of j one by one, each target as add has it.
+func (pl *plan) listNames(j *judged, add func(*forwarded, *ask.Target)) forwarded {
+	f := forwarded{opts: j.part.Opts}
 	expanded := true
 	for i := range j.Allowed {
 		t := &j.Allowed[i]
 		expanded = expanded && t.Wildcard
-		f.add(t)
+		add(&f, t)
 	}
 	for _, e := range j.Remote {
 		f.names = append(f.names, string(e))
@@ -205,7 +211,7 @@ func (pl *plan) forwardNames(j *judged) (forwarded, *ask.Rejection) {
 	if expanded && len(j.Remote) == 0 && (f.opts.Expand&names.ExpandClosed == 0 || pl.takesClosed()) {
 		f.opts.IgnoreUnavailable = true
 	}
-	return f, nil
+	return f
 }
 
 // takesClosed reports whether a closed index is no error for the endpoint.
@@ -226,6 +232,15 @@ func (f *forwarded) add(t *ask.Target) {
 		return
 	}
 	f.open = f.open || t.Kind == ask.Alias || t.Kind == ask.DataStream
+	f.names = append(f.names, t.Name)
+}
+
+// addIndices writes one target by its indices, where no alias binds any of them.
+func (f *forwarded) addIndices(t *ask.Target) {
+	if t.Kind == ask.Alias || t.Kind == ask.DataStream {
+		f.names = append(f.names, t.Members...)
+		return
+	}
 	f.names = append(f.names, t.Name)
 }
 

@@ -28,15 +28,16 @@ func (pl *plan) planSearch() Outcome { return pl.planSearching(asSearch) }
 func (pl *plan) planCount() Outcome { return pl.planSearching(asCount) }
 
 func (pl *plan) planSearching(form searchForm) Outcome {
-	f, rej := pl.forwardNames(pl.whole())
-	if rej != nil {
-		return reject(rej)
-	}
-	b, rej := pl.bind(pl.whole(), f.open)
+	f, b, rej := pl.reach(pl.whole())
 	if rej != nil {
 		return reject(rej)
 	}
 	params, body, rej := pl.searchBody(form, b)
+	if b.refusesNames(rej) {
+		if f, b, rej = pl.reachListed(pl.whole()); rej == nil {
+			params, body, rej = pl.searchBody(form, b)
+		}
+	}
 	if rej != nil {
 		return reject(rej)
 	}
@@ -50,6 +51,30 @@ func (pl *plan) planSearching(form searchForm) Outcome {
 	}
 	setBody(&call, body)
 	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, Treat: b.treatSearch(form)}}
+}
+
+// reach returns how the names of a search are forwarded, and what binds it.
+func (pl *plan) reach(j *judged) (forwarded, *binding, *ask.Rejection) {
+	f, rej := pl.forwardNames(j)
+	if rej != nil {
+		return f, nil, rej
+	}
+	b, rej := pl.bind(j, f.open)
+	return f, b, rej
+}
+
+// refusesNames reports whether rej refuses what a filter does not bind that is there
+// because names could come to mean other indices. Under b alone nothing is hidden.
+func (b *binding) refusesNames(rej *ask.Rejection) bool {
+	return rej != nil && rej.Reason == ask.ReasonRestricted && b.rules.NamesOnly
+}
+
+// reachListed is reach with the names of the indices that were decided, which come to
+// mean no others, so that no filter is needed.
+func (pl *plan) reachListed(j *judged) (forwarded, *binding, *ask.Rejection) {
+	f := pl.listNames(j, (*forwarded).addIndices)
+	b, rej := pl.bind(j, false)
+	return f, b, rej
 }
 
 // searchBody parses the request's body and writes it anew under the rules of b.

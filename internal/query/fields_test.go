@@ -78,6 +78,7 @@ var ruleSets = map[string]Rules{
 	"free": {Filter: Free},
 	"none": {},
 	"dls":  {Filter: `{"term":{"dept":"eng"}}`},
+	"name": {Filter: `{"terms":{"_index":["hr"]}}`, NamesOnly: true},
 	"fls":  {Filter: Free, Fields: hr, SourceExcludes: []string{"ssn", "phone"}},
 	"incl": {Filter: Free, Fields: fakeFields{leaves: hr.leaves, objects: hr.objects, hidden: slices.DeleteFunc(slices.Clone(hr.leaves),
 		func(s string) bool { return s == "name" || s == "dept" || s == "person.nick" })}, SourceIncludes: []string{"name", "dept", "person.*"}},

@@ -76,7 +76,7 @@ func options(c *clause, v esjson.Value) esjson.Value {
 
 // expandClause counts what a clause can become.
 func (k *walker) expandClause(c *clause, v esjson.Value) {
-	if !k.docRule() || k.role {
+	if !k.hidesDocs() || k.role {
 		return
 	}
 	fields := fieldsOf(c, v)
@@ -207,7 +207,7 @@ func expansionsOf(options esjson.Value) int {
 // tooWide refuses a search whose near spellings could bring it to the clusters' limit.
 // body and over are the client's, as they were written.
 func (k *walker) tooWide(body, over esjson.Value) error {
-	if !k.docRule() || k.expanded.near == 0 {
+	if !k.hidesDocs() || k.expanded.near == 0 {
 		return nil
 	}
 	var tape esjson.Tape

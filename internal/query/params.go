@@ -167,7 +167,7 @@ func CheckParams(on Endpoint, params []Param, r *Rules) (*Params, error) {
 		case row.move == dropped:
 		case row.move == withQuery && asks && (k.docRule() || k.fieldRule()),
 			row.move == withField && k.fieldRule(),
-			given.Name == "sort" && k.docRule() && asksOrder(given.Value):
+			given.Name == "sort" && k.hidesDocs() && asksOrder(given.Value):
 			moved[given.Name] = given.Value
 		default:
 			p.Keep = append(p.Keep, given)

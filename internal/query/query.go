@@ -43,6 +43,11 @@ type Rules struct {
 	Filter Filter // placed in filter context wherever documents are chosen
 	Fields Fields // nil: every field is visible
 
+	// NamesOnly tells that Filter keeps out indices that the names of the request could
+	// come to mean, and hides no document of those that were asked. What such a filter
+	// does not bind is refused as under a document rule: it would show the others.
+	NamesOnly bool
+
 	// SourceIncludes and SourceExcludes are patterns added to the _source option of
 	// hits, inner hits and top hits: the request side of the field filter. They do
 	// nothing without Fields.

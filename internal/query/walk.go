@@ -41,6 +41,9 @@ type walker struct {
 func (k *walker) docRule() bool   { return k.rules.Filter != Free }
 func (k *walker) fieldRule() bool { return k.rules.Fields != nil }
 
+// hidesDocs reports whether a shard that has hits can hold hidden documents too.
+func (k *walker) hidesDocs() bool { return k.docRule() && !k.rules.NamesOnly }
+
 // refusal returns the reason that v holds against the rules of this walk.
 func (k *walker) refusal(v verdict) string {
 	switch {

@@ -34,7 +34,7 @@ func (k *walker) clause(v esjson.Value, c *clause) error {
 	if c.form == fieldTest && k.fieldRule() {
 		return k.exists(v, c)
 	}
-	if k.docRule() && !k.role && !k.within && weighsHidden(c, v) {
+	if k.hidesDocs() && !k.role && !k.within && weighsHidden(c, v) {
 		return k.unweighed(v, c)
 	}
 	return k.printed(v, c)

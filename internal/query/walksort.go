@@ -26,7 +26,7 @@ func asksOrder(list string) bool {
 
 // hidesOrder reports whether the order of the index has to be asked for in another way.
 func (k *walker) hidesOrder(name string) bool {
-	return name == indexOrder && !k.role && (k.docRule() || k.fieldRule())
+	return name == indexOrder && !k.role && (k.hidesDocs() || k.fieldRule())
 }
 
 // sortByOrder prints the members of a sort that gives the documents in the order of the
@@ -89,7 +89,7 @@ func (k *walker) orderLast(list esjson.Value) error {
 
 // under names the kind of rule that a refusal is due to.
 func (k *walker) under() string {
-	if k.docRule() {
+	if k.hidesDocs() {
 		return underDocRule
 	}
 	return underFieldRule
