@@ -201,7 +201,8 @@ func (f *filter) readKey(start int) (key []byte, i int, err error) {
 	return key, esjson.SkipSpace(f.src, i+1), nil
 }
 
-// text reads the string at i.
+// text reads the string at i, from which something follows: half of a surrogate pair in
+// it is an error.
 func (f *filter) text(i int) (s []byte, end int, err error) {
 	end, escaped, err := esjson.SkipString(f.src, i)
 	if err != nil {

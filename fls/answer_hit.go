@@ -162,6 +162,10 @@ func (f *filter) hitIgnored(i int) (end int, keep bool, err error) {
 	}
 	shown := func(i int) (int, bool, error) {
 		name, end, err := f.text(i)
+		if err != nil && f.at(i) == '"' { // half of a surrogate pair: no name that can be judged
+			end, err = f.skip(i)
+			return end, false, err
+		}
 		return end, err == nil && f.hit.projection.JudgeName(name) != Drop, err
 	}
 	if f.at(i) == '"' {

@@ -73,7 +73,7 @@ func (c *cleaner) value(v esjson.Value, inside bool) {
 		}
 		c.w.EndArray()
 	case inside && v.Is(esjson.String):
-		c.w.Text(c.reason(v.String()))
+		c.text(v)
 	default:
 		c.w.Value(v)
 	}
@@ -92,6 +92,16 @@ func (c *cleaner) member(key string, v esjson.Value, inside bool) {
 	default:
 		c.value(v, true)
 	}
+}
+
+// text prints what of a text may be sent; all of it as it was written.
+func (c *cleaner) text(v esjson.Value) {
+	whole := v.String()
+	if kept := c.reason(whole); kept != whole {
+		c.w.Text(kept)
+		return
+	}
+	c.w.Value(v)
 }
 
 // reason returns what of a text may be sent.
@@ -124,7 +134,7 @@ func filterTexts(f query.Filter) []string {
 		return nil
 	}
 	var tape esjson.Tape
-	v, err := esjson.Parse(&tape, []byte(f.JSON()), esjson.RequestLimits())
+	v, err := esjson.Parse(&tape, []byte(f.JSON()), answerLimits()) // the cluster's, if it is an alias's
 	if err != nil {
 		return nil
 	}

@@ -59,8 +59,9 @@ func (v version) key() string {
 	return fmt.Sprintf("%d:%s/%d:%s/%s", len(v.index), v.index, len(v.id), v.id, v.routing)
 }
 
-// parseAnswer parses an answer of the cluster as strictly as a request: what has two
-// meanings is not passed on.
+// parseAnswer parses an answer of the cluster as strictly as a request, but for halves
+// of surrogate pairs in values: what has two meanings is not passed on, and neither is
+// what is no UTF-8.
 func parseAnswer(tape *esjson.Tape, a Answer) (esjson.Value, error) {
 	v, err := esjson.Parse(tape, a.Body, answerLimits())
 	if err != nil {
@@ -70,7 +71,9 @@ func parseAnswer(tape *esjson.Tape, a Answer) (esjson.Value, error) {
 }
 
 // answerLimits bound an answer that is read whole; its bytes are bounded before.
-func answerLimits() esjson.Limits { return esjson.Limits{MaxDepth: 1024, MaxTokens: 64 << 20} }
+func answerLimits() esjson.Limits {
+	return esjson.Limits{MaxDepth: 1024, MaxTokens: 64 << 20, HalfPairs: true}
+}
 
 // hitsOf adds the hits of one search answer to found. Of several versions of one
 // document, none can be chosen here: a search shows one per shard copy.

@@ -397,11 +397,13 @@ func writeField(w *esjson.Writer, view *fls.View, path string, field esjson.Valu
 
 func writeCopyTo(w *esjson.Writer, view *fls.View, v esjson.Value) {
 	var list []string
-	if v.Is(esjson.String) {
-		list = append(list, v.String())
+	if name, err := v.Text(); err == nil {
+		list = append(list, name)
 	}
 	for _, e := range v.Elements() {
-		list = append(list, e.String())
+		if name, err := e.Text(); err == nil {
+			list = append(list, name)
+		}
 	}
 	list = slices.DeleteFunc(list, func(name string) bool { return !view.Shows(name) })
 	writeTexts(w, "copy_to", list)

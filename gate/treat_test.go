@@ -111,3 +111,48 @@ func TestErrorsInTheClientsWords(t *testing.T) {
 		t.Errorf("got %s, %v; want %s", got.Body, err, want)
 	}
 }
+
+// TestHalfPairsInAnswers holds that halves of surrogate pairs, which clusters write
+// where a value is no text, come through every treatment as they were written; that a
+// key with one is not understood, and neither are bytes that are no UTF-8.
+func TestHalfPairsInAnswers(t *testing.T) {
+	ruled := &binding{bound: true, rules: query.Rules{Filter: hiding}, indices: []string{"hr"}}
+	fields := viewsOf(t, staffMapping, "~ssn")
+	f := func(by Treatment, body, want string) {
+		t.Helper()
+		got, err := by.Treat(Answer{Status: 200, Body: []byte(body)})
+		switch {
+		case want == "":
+			if err == nil {
+				t.Errorf("%T: %s became %s; want an error", by, body, got.Body)
+			}
+		case err != nil || string(got.Body) != want:
+			t.Errorf("%T: %s\nbecame %s, %v\nwant   %s", by, body, got.Body, err, want)
+		}
+	}
+	const half = `"\uD83D x \udE00"`
+	hits := `{"hits":{"hits":[{"_index":"hr","_id":"1","_source":{"name":` + half + `},"sort":[` + half + `]}]},"aggregations":{"a":{"buckets":[{"key":` + half + `}]}}}`
+	failed := `{"_shards":{"failed":1,"failures":[{"reason":{"reason":` + half + `}}]},` + hits[1:]
+	for _, b := range []*binding{ruled, fields} {
+		search := b.treatSearch(asSearch)
+		f(search, hits, hits)
+		f(search, failed, failed)
+		f(unwrap{search}, `{"responses":[`+hits+`]}`, hits)
+		f(&slotted{key: "responses", slots: []slot{{refused: []byte(`{}`)}, {treat: search}, {}}}, `{"responses":[`+hits+`,`+hits+`]}`, `{"responses":[{},`+hits+`,`+hits+`]}`)
+		f(search, strings.Replace(hits, `"name"`, half, 1), "")
+		f(search, strings.Replace(hits, `\uD83D`, "\xff", 1), "")
+		f(b.treatSearch(asCount), `{"count":1,"_shards":{"failures":[{"reason":"\xff"}]}}`, "")
+	}
+	doc := `{"_index":"hr","_id":"1","found":true,"_source":{"name":` + half + `}}`
+	f(getTreatment{answer: fields.answer()}, doc, doc)
+	f(sourceTreatment{answer: fields.answer(), projection: fields.single()}, `{"name":`+half+`,"ssn":`+half+`}`, `{"name":`+half+`}`)
+	f(conflictTreatment{}, `{"error":{"type":`+half+`,"reason":"version conflict (current version [3])","caused_by":`+half+`}}`, `{"error":{"type":`+half+`,"reason":"version conflict","caused_by":`+half+`}}`)
+	f(indicesTreatment{fields}, `{"hr":{"mappings":{"properties":{"name":{"type":"keyword","null_value":`+half+`,"copy_to":["age",`+half+`]}}}}}`,
+		`{"hr":{"mappings":{"properties":{"name":{"type":"keyword","null_value":`+half+`,"copy_to":["age"]}}}}}`)
+
+	// The filter of an alias can hold one as well, and stays secret.
+	got, err := cleanErrorUnder(Answer{Status: 400, Body: []byte(`{"error":{"reason":"cannot read [x\ud83d1]","type":"a"}}`)}, `{"term":{"dept":"x\ud83d1"}}`)
+	if want := `{"error":{"reason":"the query failed","type":"a"}}`; err != nil || string(got.Body) != want {
+		t.Errorf("got %s, %v; want %s", got.Body, err, want)
+	}
+}

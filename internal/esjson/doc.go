@@ -10,6 +10,10 @@
 //     They accept the same grammar as Parse, but do not compare keys.
 //   - NextLine cuts newline-delimited bodies.
 //
+// Clusters write halves of surrogate pairs where a value is no text. Skip takes them in
+// values, and so does Parse where its limits say so, both never in keys. They mean
+// nothing, equal nothing that a client can send, and are printed as they were written.
+//
 // And three ways out: AppendValue prints a Value token by token, AppendCanonical
 // prints it in the one form that equal values share, Writer builds a new text.
 // Number lexemes are never changed: 1.0 stays 1.0 and 1e400 stays 1e400.

@@ -14,7 +14,7 @@ import (
 var seeds = []string{
 	`{"query":{"bool":{"must":[{"term":{"a.b":"c"}}],"filter":{"range":{"n":{"gte":-1.5e3}}}}},"size":10}`,
 	`{"a":1,"\u0061":2}`, `{"a":{"b":[[],{},"",0,null,true,false]}}`, `"\ud83d\ude00é\n"`, `"\ud800"`,
-	"\"\xff\"", ` [1 , 2] `, `{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,"j":0}`, `[01]`, `1e400`, `{}{}`, "\ufeff1",
+	"\"\xff\"", ` [1 , 2] `, `{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,"j":0}`, `[01]`, `1e400`, `{"a":["\ud83d","\ude00\ud83d\ude00\ud83dx"]}`, `{"\ud83d":1}`, "\"é\\ud83d\xff\"", `{}{}`, "\ufeff1",
 	`"abcdefghijklmnopqrstuvwxyz\\\"0123456789"`, `{"":""}`, strings.Repeat("[", 300),
 }
 
@@ -30,6 +30,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal("Parse changed its input")
 		}
 		checkScanner(t, src, err)
+		checkHalfPairs(t, src, err)
 		if err != nil {
 			checkRefusal(t, src, err)
 			return
@@ -60,8 +61,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// checkScanner: Skip and Valid accept what Parse accepts, and beyond that only
-// objects with duplicate keys.
+// checkScanner: Valid accepts what Parse accepts, and beyond that only objects with
+// duplicate keys.
 func checkScanner(t *testing.T, src []byte, parseErr error) {
 	t.Helper()
 	if parseErr == nil || isDuplicate(parseErr) {
@@ -72,6 +73,59 @@ func checkScanner(t *testing.T, src []byte, parseErr error) {
 	}
 	if Valid(src) && !errors.Is(parseErr, ErrTooDeep) { // Valid has a deeper limit
 		t.Fatalf("Valid accepts %q, which Parse refuses: %v", src, parseErr)
+	}
+}
+
+// checkHalfPairs: with halves of surrogate pairs Parse accepts what it accepts without,
+// and beyond that what is refused for such a half alone, in a value. They are printed
+// as they were written, and Skip accepts the same.
+func checkHalfPairs(t *testing.T, src []byte, strict error) {
+	t.Helper()
+	lim := RequestLimits()
+	lim.HalfPairs = true
+	v, err := Parse(new(Tape), src, lim)
+	if end, skipErr := Skip(src, 0); err == nil && (skipErr != nil || skipSpace(src, end) != len(src)) {
+		t.Fatalf("Parse accepts %q with halves, and Skip does not: %v", src, skipErr)
+	} else if err != nil && !isDuplicate(err) && skipErr == nil && skipSpace(src, end) == len(src) && !errors.Is(err, ErrTooDeep) {
+		t.Fatalf("Skip accepts %q, which Parse refuses: %v", src, err)
+	}
+	if err != nil {
+		if strict == nil {
+			t.Fatalf("%q is accepted without halves only: %v", src, err)
+		}
+		return
+	}
+	if strict != nil && !strings.Contains(strict.Error(), wantSurrogate) {
+		t.Fatalf("%q is accepted with halves, and refused without for %v", src, strict)
+	}
+	out := AppendValue(nil, v)
+	again, err := Parse(new(Tape), out, lim)
+	if err != nil || !bytes.Equal(AppendValue(nil, again), out) {
+		t.Fatalf("%q printed as %q, which is not stable: %v", src, out, err)
+	}
+	if got, want := oracle(t, out), oracle(t, src); cmp.Diff(want, got) != "" {
+		t.Fatalf("%q printed as %q means something else", src, out)
+	}
+	checkText(t, v, strict == nil)
+}
+
+// checkText: a string with a half means nothing, and is no UTF-8; all is one without.
+func checkText(t *testing.T, v Value, whole bool) {
+	t.Helper()
+	if v.Is(String) {
+		_, err := v.Text()
+		if err == nil != utf8.ValidString(v.String()) || whole && err != nil {
+			t.Fatalf("%s: text %v, meaning %q", v.Raw(), err, v.String())
+		}
+	}
+	for k, m := range v.Members() {
+		if !utf8.ValidString(k) {
+			t.Fatalf("%s: a key %q", v.Raw(), k)
+		}
+		checkText(t, m, whole)
+	}
+	for _, e := range v.Elements() {
+		checkText(t, e, whole)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -313,5 +314,71 @@ func TestTapeIsReused(t *testing.T) {
 	}
 	if v.Kind() != Invalid {
 		t.Fatal("a value of the former text survives a failed Parse")
+	}
+}
+
+// TestHalfPairs holds what halves of surrogate pairs are in an answer: values that are
+// printed as they were written, that mean nothing and equal nothing.
+func TestHalfPairs(t *testing.T) {
+	lim := RequestLimits()
+	lim.HalfPairs = true
+	f := func(src string) {
+		t.Helper()
+		v, err := Parse(new(Tape), []byte(src), lim)
+		if err != nil {
+			t.Fatalf("Parse(%s): %v", src, err)
+		}
+		if end, err := Skip([]byte(src), 0); err != nil || end != len(src) {
+			t.Errorf("Skip(%s) = %d, %v; want %d", src, end, err, len(src))
+		}
+		if Valid([]byte(src)) {
+			t.Errorf("Valid(%s)", src)
+		}
+		if got := string(AppendValue(nil, v)); got != src {
+			t.Errorf("AppendValue(%s) = %s", src, got)
+		}
+		s := v.String()
+		if text, err := v.Text(); err == nil || utf8.ValidString(s) {
+			t.Errorf("%s has the text %q and the meaning %q; want none", src, text, s)
+		}
+		if strings.Contains(s, "\uFFFD") {
+			t.Errorf("%s means %q: U+FFFD is a sign that others can write", src, s)
+		}
+	}
+	f(`"\ud83d"`)
+	f(`"\uD83D"`)
+	f(`"\ude00"`)
+	f(`"\ude00\ud83d"`)
+	f(`"\ud83dx\ude00"`)
+	f(`"\ud83d\u0041\u00e9"`)
+	f(`"\ud83d\ud83d\ude00 \"\/"`)
+	f(`"\ud83d\ude00\ud83d"`)
+	f(`"é😀\udfffé and some more text behind it, é"`)
+
+	fail := func(src, want string) {
+		t.Helper()
+		if _, err := Parse(new(Tape), []byte(src), lim); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(%q): %v; want an error with %q", src, err, want)
+		}
+		if _, err := Skip([]byte(src), 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Skip(%q): %v; want an error with %q", src, err, want)
+		}
+	}
+	fail(`{"\ud83d":1}`, `want surrogates in pairs`)
+	fail(`[{"a":{"b\ude00":"\ud83d"}}]`, `want surrogates in pairs`)
+	fail(`"\ud83d\u00g0"`, `want four hexadecimal digits`)
+	fail(`"\ud83d`, `want a closing '"'`)
+	fail(`"\ud83d\`, `want one of`)
+	fail(`"\ud83`, `want four hexadecimal digits`)
+	fail("\"\\ud83d\xff\"", `unexpected byte 0xff`)
+	fail("\"\xff\\ud83d\"", `unexpected byte 0xff`)
+	fail("\"\xc3\\ud83d\xa9\"", `unexpected byte 0xc3`) // no sign goes across an escape
+	fail("\"\xed\xa0\xbd\"", `unexpected byte 0xed`)
+	fail("\"\\ud83d\n\"", `control characters`)
+
+	// A value without halves is printed as ever.
+	v, err := Parse(new(Tape), []byte(`["\u0061","\ud83d\ude00"]`), lim)
+	if got := string(AppendValue(nil, v)); err != nil || got != `["a","😀"]` {
+		t.Errorf("AppendValue = %s, %v", got, err)
 	}
 }

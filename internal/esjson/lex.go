@@ -121,6 +121,20 @@ func invalidUTF8(src []byte, i int) int {
 	return i
 }
 
+// scanHalves is scanString for a value that may hold halves of surrogate pairs.
+func scanHalves(src []byte, i int) (end int, escaped, half bool, want string) {
+	for {
+		end, escaped, want = scanString(src, i)
+		if want != wantSurrogate {
+			return end, escaped || half, half, want
+		}
+		if !validUTF8(src[i:end]) {
+			return invalidUTF8(src, i), true, true, wantUTF8
+		}
+		i, half = end+6, true
+	}
+}
+
 // scanEscape reads the escape at i. A surrogate counts only with its other half:
 // parsers disagree about what a lone one means.
 func scanEscape(src []byte, i int) (end int, want string) {
@@ -242,18 +256,32 @@ func appendUnescaped(dst, in []byte) []byte {
 		case 't':
 			dst = append(dst, '\t')
 		case 'u':
-			r, _ := hex4(in, i+2)
-			if 0xd800 <= r && r <= 0xdbff {
-				low, _ := hex4(in, i+8)
-				r = (r-0xd800)<<10 + (low - 0xdc00) + 0x10000
-				i += 6
+			r, size := unescaped(in, i)
+			if 0xd800 <= r && r <= 0xdfff { // a half: no UTF-8, so that it equals nothing else
+				dst = append(dst, 0xed, 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
+			} else {
+				dst = utf8.AppendRune(dst, r)
 			}
-			dst = utf8.AppendRune(dst, r)
-			i += 4
+			i += size
+			continue
 		default: // a quote, a backslash, a slash
 			dst = append(dst, c)
 		}
 		i += 2
 	}
 	return dst
+}
+
+// unescaped returns what the \u escape at i means, two of them if they are a pair, and
+// its length.
+func unescaped(in []byte, i int) (r rune, size int) {
+	r, _ = hex4(in, i+2)
+	if r < 0xd800 || r > 0xdbff {
+		return r, 6
+	}
+	low, ok := hex4(in, i+8)
+	if !ok || in[i+6] != '\\' || in[i+7] != 'u' || low < 0xdc00 || low > 0xdfff {
+		return r, 6
+	}
+	return (r-0xd800)<<10 + (low - 0xdc00) + 0x10000, 12
 }

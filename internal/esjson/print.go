@@ -7,8 +7,9 @@ import (
 )
 
 // AppendValue appends v without white space, token by token: numbers as they
-// were written, strings in their shortest spelling. Parsing the result gives v
-// again, and printing that gives the same bytes.
+// were written, strings in their shortest spelling, but for those with halves of
+// surrogate pairs, which keep theirs. Parsing the result gives v again, and printing
+// that gives the same bytes.
 func AppendValue(dst []byte, v Value) []byte {
 	tok := v.token()
 	switch tok.kind {
@@ -27,7 +28,7 @@ func AppendValue(dst []byte, v Value) []byte {
 		}
 		return append(dst, ']')
 	case String:
-		if tok.escaped {
+		if tok.escaped && !tok.half {
 			return AppendString(dst, v.String())
 		}
 	}

@@ -4,10 +4,11 @@ package esjson
 // themselves read no more than 1,000 levels.
 const maxScanDepth = 1024
 
-// Skip returns the offset after the JSON value that starts at or after pos. It
-// accepts what Parse accepts, but does not compare the keys of an object.
+// Skip returns the offset after the JSON value of an answer that starts at or after
+// pos. It accepts what Parse accepts under Limits.HalfPairs, but does not compare the
+// keys of an object.
 func Skip(src []byte, pos int) (end int, err error) {
-	end, want := skipValue(src, pos, maxScanDepth)
+	end, want := skipValue(src, pos, maxScanDepth, true)
 	if want != "" {
 		return end, fail(src, end, want)
 	}
@@ -40,23 +41,25 @@ func AppendUnescaped(dst, lexeme []byte) []byte {
 // Valid reports whether src is one JSON text and nothing else. Like Skip it does
 // not compare keys: what restricts a request uses Parse.
 func Valid(src []byte) bool {
-	end, want := skipValue(src, 0, maxScanDepth)
+	end, want := skipValue(src, 0, maxScanDepth, false)
 	return want == "" && skipSpace(src, end) == len(src)
 }
 
-func skipValue(src []byte, i, depth int) (end int, want string) {
+func skipValue(src []byte, i, depth int, halves bool) (end int, want string) {
 	i = skipSpace(src, i)
 	if i >= len(src) {
 		return i, wantValue
 	}
 	switch c := src[i]; c {
 	case '"':
-		i, _, want = scanString(src, i+1)
-		return i, want
+		if end, _, want = scanString(src, i+1); want == wantSurrogate && halves {
+			end, _, _, want = scanHalves(src, i+1)
+		}
+		return end, want
 	case '{':
-		return skipObject(src, i, depth-1)
+		return skipObject(src, i, depth-1, halves)
 	case '[':
-		return skipArray(src, i, depth-1)
+		return skipArray(src, i, depth-1, halves)
 	case 't':
 		return scanLiteral(src, i, "true")
 	case 'f':
@@ -71,7 +74,7 @@ func skipValue(src []byte, i, depth int) (end int, want string) {
 	}
 }
 
-func skipObject(src []byte, i, depth int) (end int, want string) {
+func skipObject(src []byte, i, depth int, halves bool) (end int, want string) {
 	if depth < 0 {
 		return i, wantShallower
 	}
@@ -91,7 +94,7 @@ func skipObject(src []byte, i, depth int) (end int, want string) {
 		if i >= len(src) || src[i] != ':' {
 			return i, wantColon
 		}
-		if i, want = skipValue(src, i+1, depth); want != "" {
+		if i, want = skipValue(src, i+1, depth, halves); want != "" {
 			return i, want
 		}
 		i = skipSpace(src, i)
@@ -107,7 +110,7 @@ func skipObject(src []byte, i, depth int) (end int, want string) {
 	return i + 1, ""
 }
 
-func skipArray(src []byte, i, depth int) (end int, want string) {
+func skipArray(src []byte, i, depth int, halves bool) (end int, want string) {
 	if depth < 0 {
 		return i, wantShallower
 	}
@@ -116,7 +119,7 @@ func skipArray(src []byte, i, depth int) (end int, want string) {
 		return i + 1, ""
 	}
 	for {
-		if i, want = skipValue(src, i, depth); want != "" {
+		if i, want = skipValue(src, i, depth, halves); want != "" {
 			return i, want
 		}
 		i = skipSpace(src, i)

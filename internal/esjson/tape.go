@@ -12,6 +12,9 @@ import (
 type Limits struct {
 	MaxDepth  int // of nested objects and arrays; more than 1,024 counts as 1,024
 	MaxTokens int // keys and values
+	// HalfPairs lets values hold halves of surrogate pairs as escapes: clusters write such
+	// where a value is no text. Keys never may.
+	HalfPairs bool
 }
 
 // RequestLimits suit what clients send: a query of 64 nested clauses has some
@@ -37,6 +40,7 @@ type token struct {
 	n          uint32 // members or elements
 	kind       Kind
 	escaped    bool // a string with at least one escape
+	half       bool // a string with half of a surrogate pair; escaped as well
 }
 
 // tapes keeps tapes whose texts are done with.
@@ -67,8 +71,8 @@ const firstTokens = 1024 // 20 KiB
 // Parse reads src, which must be one JSON text and nothing else, onto dst and
 // returns its root. It refuses what parsers disagree about: duplicate keys
 // (compared by meaning: "\u0061" is "a"), comments, trailing data, a byte order
-// mark, invalid UTF-8, lone surrogates, raw control characters. The error is a
-// *SyntaxError or one of the limits. dst refers to src until the next Parse.
+// mark, invalid UTF-8, lone surrogates but for what lim says, raw control characters.
+// The error is a *SyntaxError or one of the limits. dst refers to src until the next Parse.
 func Parse(dst *Tape, src []byte, lim Limits) (Value, error) {
 	dst.src, dst.tokens, dst.lim = src, dst.tokens[:0], lim
 	if uint64(len(src)) > math.MaxUint32 {
@@ -108,6 +112,9 @@ func (t *Tape) value(i, depth int) (int, error) {
 	}
 	switch c := t.src[i]; c {
 	case '"':
+		if t.lim.HalfPairs {
+			return t.halves(i)
+		}
 		return t.str(i)
 	case '{':
 		return t.object(i, depth-1)
@@ -138,6 +145,17 @@ func (t *Tape) str(i int) (int, error) {
 	}
 	t.tokens[at].end, t.tokens[at].escaped = uint32(end), escaped
 	return end, nil
+}
+
+// halves is str for a value that may hold halves of surrogate pairs.
+func (t *Tape) halves(i int) (int, error) {
+	end, escaped, half, want := scanHalves(t.src, i+1)
+	end, err := t.scalar(String, i, end, want)
+	if err == nil {
+		tok := &t.tokens[len(t.tokens)-1]
+		tok.escaped, tok.half = escaped, half
+	}
+	return end, err
 }
 
 func (t *Tape) number(i int) (int, error) {

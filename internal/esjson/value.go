@@ -71,7 +71,8 @@ func (v Value) Len() int { return int(v.token().n) }
 
 // String returns the meaning of a string, and the lexeme of anything else: good
 // for messages. What decides uses Text, which takes nothing for a string that
-// is none. It allocates only if the string has escapes.
+// is none. It allocates only if the string has escapes. Half of a surrogate pair
+// becomes bytes that are no UTF-8.
 func (v Value) String() string {
 	tok := v.token()
 	switch {
@@ -90,10 +91,14 @@ func view(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // G103: b is not written while the tape is in use
 }
 
-// Text returns the meaning of v, which must be a string.
+// Text returns the meaning of v, which must be a string without halves of surrogate
+// pairs: those mean nothing.
 func (v Value) Text() (string, error) {
 	if !v.Is(String) {
 		return "", v.wrongKind(String)
+	}
+	if v.token().half {
+		return "", fmt.Errorf("cannot use the string at %s; want surrogates in pairs", v.Path())
 	}
 	return v.String(), nil
 }

@@ -252,7 +252,8 @@ func (b *builder) params(f *Field, def esjson.Value) error {
 // texts reads a string or an array of strings.
 func texts(v esjson.Value) ([]string, error) {
 	if v.Is(esjson.String) {
-		return []string{strings.Clone(v.String())}, nil
+		s, err := v.Text()
+		return []string{strings.Clone(s)}, err
 	}
 	var out []string
 	for _, e := range v.Elements() {

@@ -211,7 +211,9 @@ func (k *walker) tooWide(body, over esjson.Value) error {
 		return nil
 	}
 	var tape esjson.Tape
-	own, err := esjson.Parse(&tape, []byte(k.rules.Filter.JSON()), esjson.RequestLimits())
+	lim := esjson.RequestLimits()
+	lim.HalfPairs = true // the filter of an alias is the cluster's
+	own, err := esjson.Parse(&tape, []byte(k.rules.Filter.JSON()), lim)
 	if err != nil {
 		return refuse(body, "fuzziness", "the document rule cannot be counted%s", underDocRule)
 	}
