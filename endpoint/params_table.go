@@ -70,11 +70,14 @@ var (
 		of(Outside, "search_pipeline"),
 	)
 
-	getParams = join(common, sourceFields,
-		of(Fields, "stored_fields"),
-		of(Plain, "routing", "preference", "version", "version_type"),
+	sourceParams = join(common, sourceFields,
+		of(Plain, "routing", "preference"),
 		of(Flag, "refresh", "realtime"),
 		of(Outside, "force_synthetic_source"),
+	)
+	getParams = join(sourceParams,
+		of(Fields, "stored_fields"),
+		of(Plain, "version", "version_type"),
 	)
 	mgetParams = join(common, bodyInURL, sourceFields,
 		of(IndexName, "index"),

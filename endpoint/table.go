@@ -115,13 +115,13 @@ var documentRows = []Route{
 		ID: "get_source", Methods: "GET", Paths: []string{"/{index}/_source/{id}"},
 		Privileges: asked(index("indices:data/read/get")),
 		Targets:    PathIndex, Opts: noExpansion, Single: true, Fixed: true,
-		Body: NoBody, Params: getParams, Answer: Source, Repeatable: true,
+		Body: NoBody, Params: sourceParams, Answer: Source, Repeatable: true,
 	},
 	{
 		ID: "exists_source", Methods: "HEAD", Paths: []string{"/{index}/_source/{id}"},
 		Privileges: asked(index("indices:data/read/get")),
 		Targets:    PathIndex, Opts: noExpansion, Single: true, Fixed: true,
-		Body: NoBody, Params: getParams, Answer: Exists, Repeatable: true,
+		Body: NoBody, Params: sourceParams, Answer: Exists, Repeatable: true,
 	},
 	{
 		ID: "index", Methods: "PUT,POST", Paths: []string{"/{index}/_doc/{id}"},

@@ -20,23 +20,67 @@ func (pl *plan) planGet() Outcome {
 	if rej != nil {
 		return reject(rej)
 	}
-	if it.b.bound {
-		return pl.getBound(it)
+	if rej := pl.checkNoSource(it); rej != nil {
+		return reject(rej)
 	}
-	params := pl.q.Params
-	var treat Treatment
-	if pl.m.Route.Answer == endpoint.Exists && it.b.views != nil {
+	switch {
+	case it.b.bound:
+		return pl.getBound(it)
+	case it.b.views != nil:
+		return pl.getUnderFields(it)
+	case pl.m.Route.Answer == endpoint.Doc:
+		return pl.forward(pl.m.Target([]string{it.name}, pl.q.Params), pl.checkRead(it, pl.q.Params, nil))
+	default: // a bare source, or no body at all: it can be anything
+		return pl.forward(pl.m.Target([]string{it.name}, pl.q.Params), nil)
+	}
+}
+
+// asksSource reports whether the request is for the source alone, or whether it is there.
+func (pl *plan) asksSource() bool {
+	return pl.m.Route.Answer == endpoint.Source || pl.m.Route.ID == "exists_source"
+}
+
+// checkNoSource refuses what the cluster would, where the source is not asked for as
+// such: to ask for it and not to want it.
+func (pl *plan) checkNoSource(it *docItem) *ask.Rejection {
+	if v, ok := pl.param("_source"); !ok || v != "false" || !pl.asksSource() || it.b.free() {
+		return nil
+	}
+	return &ask.Rejection{
+		Status: 400, Type: "action_request_validation_exception", Reason: ask.ReasonBadRequest,
+		Public: "Validation Failed: 1: fetching source can not be disabled;",
+	}
+}
+
+// getUnderFields reads a document under a field rule alone.
+func (pl *plan) getUnderFields(it *docItem) Outcome {
+	if pl.m.Route.ID == "exists" {
 		return pl.existsUnderFields(it)
 	}
-	if it.b.views != nil {
-		if params, rej = pl.getParams(it); rej != nil {
-			return reject(rej)
-		}
-		if treat, rej = pl.treatGet(it); rej != nil {
-			return reject(rej)
-		}
+	params, rej := pl.getParams(it)
+	if rej != nil {
+		return reject(rej)
 	}
-	return pl.forward(pl.m.Target([]string{it.name}, params), treat)
+	if pl.asksSource() {
+		return pl.sourceUnderFields(it, params)
+	}
+	if _, ok := pl.param("filter_path"); ok && (it.b.single() == nil || it.b.unnarrowed) {
+		return reject(notBuilt("parameter [filter_path] under a field rule"))
+	}
+	treat := getTreatment{answer: it.b.answer(), told: it.b.told()}
+	return pl.forward(pl.m.Target([]string{it.name}, params), pl.checkRead(it, params, treat))
+}
+
+// sourceUnderFields reads a source as a part of its document: that answer says whose
+// source it is. filter_path means nothing to a bare source (measured).
+func (pl *plan) sourceUnderFields(it *docItem, params []ask.Param) Outcome {
+	params = endpoint.DropParam(params, "filter_path")
+	// The first place is that of the endpoint: in a name there is no slash.
+	target := strings.Replace(pl.m.Target([]string{it.name}, params), "/_source/", "/_doc/", 1)
+	treat := sourceTreatment{get: getTreatment{answer: it.b.answer(), told: it.b.told()}, head: pl.m.Route.Answer == endpoint.Exists}
+	out := pl.forward(target, pl.checkRead(it, params, treat))
+	out.Forward.Method = "GET"
+	return out
 }
 
 // oneDoc finds where the document of a get is read, and what binds it.
@@ -96,7 +140,7 @@ func (pl *plan) bindAlias(it *docItem, t ask.Target) {
 // getBound reads a document that a rule binds.
 func (pl *plan) getBound(it *docItem) Outcome {
 	for _, name := range []string{"version", "version_type", "filter_path"} {
-		if _, ok := pl.param(name); ok {
+		if _, ok := pl.param(name); ok && !(name == "filter_path" && pl.asksSource()) { // see sourceUnderFields
 			return reject(notBuilt("parameter [" + name + "] on a document under a document rule"))
 		}
 	}
@@ -243,44 +287,53 @@ func (pl *plan) getAnswer(doc []byte, found bool, it *docItem) Answer {
 		a.Body = nil
 		return a
 	}
-	if pl.m.Route.Answer != endpoint.Source {
-		return a
+	if pl.m.Route.Answer == endpoint.Source {
+		return bareSource(a)
 	}
-	var tape esjson.Tape
-	v, err := parseAnswer(&tape, a)
-	if err == nil && found {
-		if source, ok := v.Lookup("_source"); ok {
-			a.Body = append([]byte(nil), source.Raw()...)
+	return a
+}
+
+// bareSource makes of the answer of a get what the endpoint for the source alone gives.
+func bareSource(a Answer) Answer {
+	var index, id string
+	var source []byte
+	what, of := "Document", ""
+	scan := esjson.ScanObject(a.Body)
+	for scan.Next() {
+		switch string(scan.Key) {
+		case "error":
 			return a
+		case "_index":
+			index = textOf(scan.Value)
+		case "_type":
+			of = "/[" + textOf(scan.Value) + "]"
+		case "_id":
+			id = textOf(scan.Value)
+		case "found":
+			if string(scan.Value) == "true" {
+				what = "Source"
+			}
+		case "_source":
+			source = scan.Value
 		}
 	}
-	a.Status = 404
-	a.Body = errorBody(&ask.Rejection{Status: 404, Type: "resource_not_found_exception", Public: fmt.Sprintf("Document not found [%s]/[%s]", it.name, it.id)})
+	if len(source) > 0 && source[0] == '{' {
+		a.Body = source
+		return a
+	}
+	a.Status, a.ContentType = 404, jsonType
+	a.Body = errorBody(&ask.Rejection{Status: 404, Type: "resource_not_found_exception", Public: what + " not found [" + index + "]" + of + "/[" + id + "]"})
 	return a
 }
 
 // existsUnderFields asks whether a document is there, without its parts: the cluster
 // answers with the length that they would have, which tells of hidden ones.
 func (pl *plan) existsUnderFields(it *docItem) Outcome {
-	if pl.m.Route.ID == "exists_source" {
-		return pl.existsSource(it)
-	}
 	params := pl.q.Params
 	for _, name := range []string{"_source_includes", "_source_excludes", "stored_fields"} {
 		params = endpoint.DropParam(params, name)
 	}
 	return pl.forward(pl.m.Target([]string{it.name}, endpoint.SetParam(params, "_source", "false")), withoutLength{})
-}
-
-// existsSource reads the visible part of a source and tells whether it was there.
-func (pl *plan) existsSource(it *docItem) Outcome {
-	params, rej := pl.getParams(it)
-	if rej != nil {
-		return reject(rej)
-	}
-	out := pl.forward(pl.m.Target([]string{it.name}, params), withoutLength{})
-	out.Forward.Method = "GET"
-	return out
 }
 
 // withoutLength keeps status and headers of an answer to a HEAD. The cluster gives with
@@ -353,29 +406,16 @@ func setTexts(params []ask.Param, name string, v esjson.Value) ([]ask.Param, *as
 	return endpoint.SetParam(params, name, strings.Join(texts, ",")), nil
 }
 
-// treatGet returns the filter for the answer of a get under a field rule.
-func (pl *plan) treatGet(it *docItem) (Treatment, *ask.Rejection) {
-	if _, ok := pl.param("filter_path"); ok && (it.b.single() == nil || it.b.unnarrowed) {
-		return nil, notBuilt("parameter [filter_path] under a field rule")
-	}
-	switch pl.m.Route.Answer {
-	case endpoint.Source:
-		if it.b.single() == nil {
-			return nil, pl.missing(pl.whole(), it.name)
-		}
-		return sourceTreatment{answer: it.b.answer(), projection: it.b.single()}, nil
-	default:
-		return getTreatment{answer: it.b.answer()}, nil
-	}
-}
-
 // getTreatment filters a get answer; a missing document is no error.
-type getTreatment struct{ answer *fls.Answer }
+type getTreatment struct {
+	answer *fls.Answer
+	told   told
+}
 
 // Treat filters the fields of the document.
 func (t getTreatment) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 && a.Status != 404 {
-		return cleanError(a)
+		return t.told.error(a)
 	}
 	body, err := t.answer.AppendGet(make([]byte, 0, len(a.Body)), a.Body)
 	if err != nil {
@@ -385,21 +425,20 @@ func (t getTreatment) Treat(a Answer) (Answer, error) {
 	return a, nil
 }
 
-// sourceTreatment filters a bare document.
+// sourceTreatment keeps the visible source of a get answer, or whether there is any.
 type sourceTreatment struct {
-	answer     *fls.Answer
-	projection *fls.Projection
+	get  getTreatment
+	head bool
 }
 
 // Treat filters the fields of the document.
 func (t sourceTreatment) Treat(a Answer) (Answer, error) {
-	if a.Status >= 400 {
-		return cleanError(a)
-	}
-	body, err := t.answer.AppendSource(make([]byte, 0, len(a.Body)), a.Body, t.projection)
+	a, err := t.get.Treat(a)
 	if err != nil {
 		return Answer{}, err
 	}
-	a.Body = body
+	if a = bareSource(a); t.head {
+		return withoutLength{}.Treat(a)
+	}
 	return a, nil
 }

@@ -145,6 +145,9 @@ func show(t *testing.T, out Outcome, body []string) []string {
 		head := "= forward"
 		if out.Forward.Treat != nil {
 			head += fmt.Sprintf(" treated by %T", out.Forward.Treat)
+			if c, ok := out.Forward.Treat.(*documentCheck); ok && c.then != nil {
+				head += fmt.Sprintf(" and %T", c.then)
+			}
 		}
 		if out.Forward.ChangesState != nil && out.Forward.ChangesState() {
 			head += ", changes state"

@@ -48,11 +48,13 @@ func TestHeadUnderFields(t *testing.T) {
 	f("/fielded/_doc/1", "", "HEAD /fielded/_doc/1?_source=false")
 	f("/fielded/_doc/1?_source_includes=ssn&routing=r", "", "HEAD /fielded/_doc/1?routing=r&_source=false")
 	f("/fielded/_doc/1?_source=ssn&_source_excludes=name&stored_fields=ssn", "", "HEAD /fielded/_doc/1?_source=false")
-	f("/fielded/_source/1", "", "GET /fielded/_source/1?_source_includes=age,name")
-	f("/nested/_source/1?_source_includes=p.ssn", "", "GET /nested/_source/1?_source_includes=p.ssn")
+	f("/fielded/_source/1", "", "GET /fielded/_doc/1?_source_includes=age,name")
+	f("/nested/_source/1?_source_includes=p.ssn", "", "GET /nested/_doc/1?_source_includes=p.ssn")
+	f("/fielded/_source/1?_source=false", "", "refused fetching source can not be disabled")
+	f("/logs-a-1/_source/1?_source=false", "", "HEAD /logs-a-1/_source/1?_source=false")
 	f("/logs-a-1/_doc/1?_source_includes=ssn", "", "HEAD /logs-a-1/_doc/1?_source_includes=ssn")
 
-	answer := Answer{Status: 200, ContentType: jsonType, Header: []Field{{"X-Opaque-Id", "1"}}, Body: []byte(`{"p":{"ssn":1}}`)}
+	answer := Answer{Status: 200, ContentType: jsonType, Header: []Field{{"X-Opaque-Id", "1"}}, Body: []byte(`{"_index":"nested","_id":"1","found":true,"_source":{"p":{"ssn":1}}}`)}
 	want := answer
 	want.Body = nil
 	for _, target := range []string{"/fielded/_doc/1", "/nested/_source/1", "/fielded", "/nested/_alias"} {
@@ -71,6 +73,11 @@ func TestHeadUnderFields(t *testing.T) {
 			t.Errorf("HEAD %s: %s, and without a rule its answer is changed", target, gist(t, out))
 		}
 	}
+	out := planFor(t, s, "HEAD", "/nested/_source/1", "")
+	got, err := out.Forward.Treat.Treat(Answer{Status: 200, ContentType: jsonType, Body: []byte(`{"_index":"nested","_id":"1","found":true}`)})
+	if err != nil || got.Status != 404 || len(got.Body) > 0 {
+		t.Errorf("answer %+v, %v for a document without a source; want the status 404 alone", got, err)
+	}
 }
 
 // TestGetUnderFields holds what a get of a document becomes under a field rule.
@@ -82,7 +89,8 @@ func TestGetUnderFields(t *testing.T) {
 	f("/fielded/_doc/1?_source=ssn&_source_includes=ssn.raw", "", "GET /fielded/_doc/1?_source_includes=guard-no-such-field")
 	f("/fielded/_doc/1?_source=*", "", "GET /fielded/_doc/1?_source_includes=age,name")
 	f("/fielded/_doc/1?_source=true&stored_fields=name", "", "GET /fielded/_doc/1?_source_includes=age,name&stored_fields=name")
-	f("/fielded/_source/1?_source=ssn", "", "GET /fielded/_source/1?_source_includes=guard-no-such-field")
+	f("/fielded/_source/1?_source=ssn", "", "GET /fielded/_doc/1?_source_includes=guard-no-such-field")
+	f("/fielded/_source/1?filter_path=-ssn&pretty", "", "GET /fielded/_doc/1?pretty&_source_includes=age,name")
 	f("/nested/_doc/1?_source=p.ssn", "", "GET /nested/_doc/1?_source_includes=p.ssn") // see fls.Answer.DropEmpty
 	f("/nested/_doc/1?filter_path=_source", "", "refused [filter_path]")
 	f("/fielded/_doc/1?_source=false", "", "GET /fielded/_doc/1?_source=false")
@@ -108,9 +116,19 @@ func TestGetUnderFields(t *testing.T) {
 		t.Errorf("answer %d %s, %v; want %s", got.Status, got.Body, err, missing)
 	}
 	out = planFor(t, s, "GET", "/fielded/_source/1", "")
-	if got, err = out.Forward.Treat.Treat(Answer{Status: 200, Body: []byte(`{"ssn":"1","age":2}`)}); err != nil || string(got.Body) != `{"age":2}` {
-		t.Errorf("source %s, %v; want age alone", got.Body, err)
+	source := func(status int, body string, wantStatus int, want string) {
+		t.Helper()
+		got, err := out.Forward.Treat.Treat(Answer{Status: status, Body: []byte(body)})
+		if err != nil || got.Status != wantStatus || !strings.Contains(string(got.Body), want) {
+			t.Errorf("%s became %d %s, %v; want %d %s", body, got.Status, got.Body, err, wantStatus, want)
+		}
 	}
+	source(200, `{"_index":"fielded","_id":"1","found":true,"_source":{"ssn":"1","age":2}}`, 200, `{"age":2}`)
+	source(200, `{"_index":"fielded","_id":"1","found":true,"_source":{"ssn":"1"}}`, 200, `{}`)
+	source(200, `{"_index":"fielded","_id":"1","found":true}`, 404, `"reason":"Source not found [fielded]/[1]"`)
+	source(404, `{"_index":"fielded","_id":"1","found":false}`, 404, `"reason":"Document not found [fielded]/[1]"`)
+	source(404, `{"_index":"fielded","_type":"_doc","_id":"1","found":false}`, 404, `"reason":"Document not found [fielded]/[_doc]/[1]"`)
+	source(404, `{"error":{"type":"index_not_found_exception"},"status":404}`, 404, `{"error":{"type":"index_not_found_exception"},"status":404}`)
 }
 
 // TestFilterPath holds that nobody takes out of an answer what says whose fields they

@@ -144,8 +144,9 @@ func TestHalfPairsInAnswers(t *testing.T) {
 		f(b.treatSearch(asCount), `{"count":1,"_shards":{"failures":[{"reason":"\xff"}]}}`, "")
 	}
 	doc := `{"_index":"hr","_id":"1","found":true,"_source":{"name":` + half + `}}`
-	f(getTreatment{answer: fields.answer()}, doc, doc)
-	f(sourceTreatment{answer: fields.answer(), projection: fields.single()}, `{"name":`+half+`,"ssn":`+half+`}`, `{"name":`+half+`}`)
+	get := getTreatment{answer: fields.answer()}
+	f(get, doc, doc)
+	f(sourceTreatment{get: get}, doc, `{"name":`+half+`}`)
 	f(conflictTreatment{}, `{"error":{"type":`+half+`,"reason":"version conflict (current version [3])","caused_by":`+half+`}}`, `{"error":{"type":`+half+`,"reason":"version conflict","caused_by":`+half+`}}`)
 	f(indicesTreatment{fields}, `{"hr":{"mappings":{"properties":{"name":{"type":"keyword","null_value":`+half+`,"copy_to":["age",`+half+`]}}}}}`,
 		`{"hr":{"mappings":{"properties":{"name":{"type":"keyword","null_value":`+half+`,"copy_to":["age"]}}}}}`)

@@ -26,10 +26,11 @@ func (pl *plan) planWrite() Outcome {
 		return reject(rej)
 	}
 	setBody(&call, pl.q.Body)
-	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call}}
+	var then Treatment
 	if j.hides {
-		out.Forward.Treat = conflictTreatment{}
+		then = conflictTreatment{}
 	}
+	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call, Treat: pl.checkWrite(j, then)}}
 	if j.Allowed[0].Kind == ask.Missing {
 		out.Forward.ChangesState = always
 	}

@@ -81,8 +81,10 @@ func TestWriteConflict(t *testing.T) {
 	if got, err = out.Forward.Treat.Treat(Answer{Status: 201, Body: []byte(made)}); err != nil || string(got.Body) != made {
 		t.Errorf("answer %s, %v; want it as it came", got.Body, err)
 	}
-	if free := planFor(t, s, "PUT", "/xa/_create/1", `{}`); free.Forward.Treat != nil {
-		t.Error("the answer to a writer without rules is treated")
+	free := planFor(t, s, "PUT", "/xa/_create/1", `{}`)
+	body = strings.ReplaceAll(fmt.Sprintf(body, told, told), `"hr"`, `"xa"`)
+	if got, err = free.Forward.Treat.Treat(Answer{Status: 409, Body: []byte(body)}); err != nil || string(got.Body) != body {
+		t.Errorf("answer to a writer without rules %s, %v; want it as it came", got.Body, err)
 	}
 }
 

@@ -39,6 +39,12 @@ func TestAllocations(t *testing.T) {
 			sum += n + len(e.String())
 		}
 	})
+	f("ScanObject", func() {
+		scan := ScanObject(docs["query"])
+		for scan.Next() {
+			sum += len(scan.Key) + len(scan.Value)
+		}
+	})
 	f("Writer", func() {
 		var w Writer
 		w.Reset(out[:0])

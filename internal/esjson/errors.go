@@ -26,6 +26,7 @@ func (e *SyntaxError) Error() string { return "cannot parse JSON: " + e.Msg }
 // an error is only made when there is one.
 const (
 	wantValue      = "a value"
+	wantObject     = "an object"
 	wantKey        = `a key in '"'`
 	wantKeyOrEnd   = `a key in '"' or '}'`
 	wantColon      = "':'"

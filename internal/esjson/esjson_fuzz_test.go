@@ -95,6 +95,9 @@ func checkHalfPairs(t *testing.T, src []byte, strict error) {
 		}
 		return
 	}
+	if v.Is(Object) {
+		checkObjectScan(t, src, v)
+	}
 	if strict != nil && !strings.Contains(strict.Error(), wantSurrogate) {
 		t.Fatalf("%q is accepted with halves, and refused without for %v", src, strict)
 	}
@@ -107,6 +110,20 @@ func checkHalfPairs(t *testing.T, src []byte, strict error) {
 		t.Fatalf("%q printed as %q means something else", src, out)
 	}
 	checkText(t, v, strict == nil)
+}
+
+// checkObjectScan: a scan finds the members that Parse finds.
+func checkObjectScan(t *testing.T, src []byte, v Value) {
+	t.Helper()
+	scan := ScanObject(src)
+	for k, m := range v.Pairs() {
+		if raw := k.Raw(); !scan.Next() || !bytes.Equal(scan.Key, raw[1:len(raw)-1]) || !bytes.Equal(scan.Value, m.Raw()) {
+			t.Fatalf("%q: the scan finds %q: %q, and Parse %s: %s", src, scan.Key, scan.Value, raw, m.Raw())
+		}
+	}
+	if scan.Next() || scan.Err() != nil {
+		t.Fatalf("%q: the scan goes on or fails: %v", src, scan.Err())
+	}
 }
 
 // checkText: a string with a half means nothing, and is no UTF-8; all is one without.

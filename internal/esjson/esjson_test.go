@@ -382,3 +382,55 @@ func TestHalfPairs(t *testing.T) {
 		t.Errorf("AppendValue = %s, %v", got, err)
 	}
 }
+
+// TestScanObject holds that a scan finds the members that Parse finds, and refuses
+// what is no object or not only one.
+func TestScanObject(t *testing.T) {
+	f := func(src string, want ...string) {
+		t.Helper()
+		var got []string
+		scan := ScanObject([]byte(src))
+		for scan.Next() {
+			got = append(got, string(scan.Key)+"="+string(scan.Value))
+		}
+		if err := scan.Err(); err != nil {
+			t.Errorf("%s: %v", src, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", src, diff)
+		}
+	}
+	f(`{}`)
+	f(" {\n} ")
+	f(`{"a":1}`, `a=1`)
+	f(` { "a" : { "b" : [ 1 ] } , "c" : "\ud83d" } `, `a={ "b" : [ 1 ] }`, `c="\ud83d"`)
+	f(`{"a":1,"a":2,"\u0061":3}`, `a=1`, `a=2`, `\u0061=3`)
+
+	fail := func(src, want string, seen int) {
+		t.Helper()
+		scan := ScanObject([]byte(src))
+		n := 0
+		for scan.Next() {
+			n++
+		}
+		if err := scan.Err(); err == nil || !strings.Contains(err.Error(), want) || n != seen {
+			t.Errorf("%s: %v after %d members; want an error with %q after %d", src, err, n, want, seen)
+		}
+		if scan.Next() {
+			t.Errorf("%s: another member behind the error", src)
+		}
+	}
+	fail(``, `want an object`, 0)
+	fail(`[]`, `want an object`, 0)
+	fail(`"{"`, `want an object`, 0)
+	fail(`{`, `want a key`, 0)
+	fail(`{"a"}`, `want ':'`, 0)
+	fail(`{"a":}`, `want a value`, 0)
+	fail(`{"a":1`, `want ',' or '}'`, 0)
+	fail(`{"a":1]`, `want ',' or '}'`, 0)
+	fail(`{"a":1,}`, `want a key`, 1)
+	fail(`{"a":1,"b":2}x`, `want the end`, 1)
+	fail(`{"a":1,"\ud83d":2}`, `want surrogates in pairs`, 1)
+	fail(`{"a":[1}`, `want ',' or ']'`, 0)
+	fail("{\"a\":\"\xff\"}", `want valid UTF-8`, 0)
+}

@@ -133,3 +133,90 @@ func skipArray(src []byte, i, depth int, halves bool) (end int, want string) {
 	}
 	return i + 1, ""
 }
+
+// ObjectScan looks at the members of one object of an answer, one after the other, and
+// builds nothing. Like Skip it does not compare keys.
+type ObjectScan struct {
+	// Key is the key of the member as it was written, without its quotes, and Value its
+	// value. They share the memory of the text.
+	Key, Value []byte
+
+	src  []byte
+	i    int
+	want string // what is missing at i
+	done bool
+}
+
+// ScanObject begins a scan of src, which must be one object and nothing else.
+func ScanObject(src []byte) ObjectScan {
+	s := ObjectScan{src: src, i: skipSpace(src, 0)}
+	if s.at() != '{' {
+		s.want = wantObject
+	}
+	return s
+}
+
+func (s *ObjectScan) at() byte {
+	if s.i < len(s.src) {
+		return s.src[s.i]
+	}
+	return 0
+}
+
+// Next goes to the next member and reports whether there is one. If there is none the
+// object has ended, or Err says what is wrong with it.
+func (s *ObjectScan) Next() bool {
+	if s.want != "" || s.done {
+		return false
+	}
+	first := s.at() == '{'
+	s.i = skipSpace(s.src, s.i+1)
+	if first && s.at() == '}' {
+		return s.end()
+	}
+	if s.at() != '"' {
+		return s.fail(s.i, wantKey)
+	}
+	start := s.i + 1
+	end, _, want := scanString(s.src, start)
+	if want != "" {
+		return s.fail(end, want)
+	}
+	s.Key = s.src[start : end-1]
+	if s.i = skipSpace(s.src, end); s.at() != ':' {
+		return s.fail(s.i, wantColon)
+	}
+	start = skipSpace(s.src, s.i+1)
+	if end, want = skipValue(s.src, start, maxScanDepth-1, true); want != "" {
+		return s.fail(end, want)
+	}
+	s.Value = s.src[start:end:end]
+	if s.i = skipSpace(s.src, end); s.at() == '}' {
+		s.end()
+	} else if s.at() != ',' {
+		return s.fail(s.i, wantMember)
+	}
+	return s.want == "" // else something stands behind the object
+}
+
+// end notes that the object ends at i.
+func (s *ObjectScan) end() bool {
+	s.done = true
+	if s.i = skipSpace(s.src, s.i+1); s.i < len(s.src) {
+		s.want = wantEnd
+	}
+	return false
+}
+
+func (s *ObjectScan) fail(i int, want string) bool {
+	s.i, s.want = i, want
+	return false
+}
+
+// Err returns why the text is not one object, once Next has returned false.
+func (s *ObjectScan) Err() error {
+	if s.want == "" {
+		return nil
+	}
+	return fail(s.src, s.i, s.want)
+}
