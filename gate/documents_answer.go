@@ -7,7 +7,6 @@ import (
 
 	"guard/internal/ask"
 	"guard/internal/esjson"
-	"guard/internal/query"
 )
 
 // docsRead is what a docRead found: one get answer for each item, in order.
@@ -23,8 +22,11 @@ type docsRead struct {
 // errUnequal says that the searches have not caught up with the realtime read.
 var errUnequal = errors.New("a document changed while it was read")
 
-// failedCall is an answer of the cluster that ends the read.
-type failedCall struct{ answer Answer }
+// failedCall is an answer of the cluster that ends the read, of all items or of one.
+type failedCall struct {
+	answer Answer
+	told   told // of it, if it is of one item
+}
 
 func (f *failedCall) Error() string { return fmt.Sprintf("the cluster answered %d", f.answer.Status) }
 
@@ -33,7 +35,7 @@ func (f *failedCall) Error() string { return fmt.Sprintf("the cluster answered %
 func (d *docRead) read(search, get Answer) (*docsRead, error) {
 	for _, a := range []Answer{search, get} {
 		if a.Status >= 400 {
-			return nil, &failedCall{a}
+			return nil, &failedCall{answer: a}
 		}
 	}
 	// Values point into their tape, so each answer has one.
@@ -71,7 +73,7 @@ func (d *docRead) readSearches(answer esjson.Value) (*searchedDocs, error) {
 	seen := &searchedDocs{shown: make([]map[string]foundDoc, len(d.items)), failed: make([]*failedCall, len(d.items)), known: map[string]foundDoc{}}
 	for n, r := range responses.Elements() {
 		if e, failed := r.Lookup("error"); failed {
-			failure := &failedCall{Answer{Status: statusOf(r), ContentType: jsonType, Body: wrapError(e, statusOf(r))}}
+			failure := &failedCall{Answer{Status: statusOf(r), ContentType: jsonType, Body: wrapError(e, statusOf(r))}, batches[n/2].told()}
 			for _, i := range batches[n/2].items {
 				seen.failed[i] = failure
 			}
@@ -92,6 +94,13 @@ func (d *docRead) readSearches(answer esjson.Value) (*searchedDocs, error) {
 		}
 	}
 	return seen, nil
+}
+
+// told is what may be told of the search of a batch. It was sent by an earlier plan, so
+// it is written again, to know what stands for which name.
+func (b batch) told() told {
+	_, _ = appendIDSearch(nil, b, true) // an error would have kept it from being sent
+	return b.first.b.told()
 }
 
 func statusOf(response esjson.Value) int {
@@ -135,7 +144,7 @@ func (d *docRead) join(realtime esjson.Value, seen *searchedDocs) (*docsRead, er
 		now := docs[next]
 		next++
 		if e, failed := now.Lookup("error"); failed {
-			out.failed[i] = &failedCall{Answer{Status: 400, ContentType: jsonType, Body: wrapError(e, 400)}}
+			out.failed[i] = &failedCall{Answer{Status: 400, ContentType: jsonType, Body: wrapError(e, 400)}, it.b.told()}
 		}
 		if f := out.failed[i]; f != nil {
 			out.docs[i] = mgetFailure(it, f)
@@ -189,29 +198,33 @@ func (it *docItem) filtered(doc []byte) ([]byte, error) {
 // mgetFailure is how an item that the cluster could not read stands among the documents.
 func mgetFailure(it *docItem, f *failedCall) []byte {
 	failed := *it
-	failed.refused = f.rejection(it.name, it.b.rules.Filter)
+	failed.refused = f.rejection(it.name)
 	return mgetError(&failed)
 }
 
 // rejection says of an error of the cluster as much as the user may know.
-func (f *failedCall) rejection(name string, filter query.Filter) *ask.Rejection {
+func (f *failedCall) rejection(name string) *ask.Rejection {
 	kind, reason := "exception", "the cluster failed"
 	var tape esjson.Tape
-	if v, err := parseAnswer(&tape, f.answer); err == nil {
-		if e, ok := v.Lookup("error"); ok {
-			if t, ok := e.Lookup("type"); ok {
-				kind = strings.Clone(t.String())
-			}
-			if t, ok := e.Lookup("reason"); ok && t.Is(esjson.String) {
-				c := cleaner{secrets: filterTexts(filter)}
-				reason = strings.Clone(c.reason(t.String()))
-			}
+	if told, err := f.told.error(f.answer); err == nil {
+		if v, err := parseAnswer(&tape, told); err == nil {
+			e, _ := v.Lookup("error")
+			kind, reason = textOr(e, "type", kind), textOr(e, "reason", reason)
 		}
 	}
 	if kind == "index_not_found_exception" {
 		return noSuchIndex(name, ask.IndexExpression)
 	}
 	return &ask.Rejection{Status: ask.Status(f.answer.Status), Type: ask.ErrorType(kind), Public: reason, Reason: ask.ReasonUpstream, Cause: f}
+}
+
+// textOr returns the text at key, or another one.
+func textOr(v esjson.Value, key, other string) string {
+	m, _ := v.Lookup(key)
+	if !m.Is(esjson.String) {
+		return other
+	}
+	return strings.Clone(m.String())
 }
 
 // mgetError is how a refused item stands among the documents.

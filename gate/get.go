@@ -156,7 +156,7 @@ func (pl *plan) getBound(it *docItem) Outcome {
 		return out
 	}
 	if f := read.failed[0]; f != nil {
-		return reject(f.rejection(writtenText(pl.whole().part.Exprs), it.b.rules.Filter))
+		return reject(f.rejection(writtenText(pl.whole().part.Exprs)))
 	}
 	return Outcome{Kind: Local, Local: pl.getAnswer(read.docs[0], read.found[0], it)}
 }

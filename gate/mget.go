@@ -177,6 +177,9 @@ type mgetTreatment struct{ item *docItem }
 
 // Treat filters the fields of the document.
 func (t mgetTreatment) Treat(a Answer) (Answer, error) {
+	if a.Status >= 400 {
+		return t.tells().error(a)
+	}
 	body, err := t.item.filtered(a.Body)
 	if err != nil {
 		return Answer{}, err
@@ -184,6 +187,8 @@ func (t mgetTreatment) Treat(a Answer) (Answer, error) {
 	a.Body = body
 	return a, nil
 }
+
+func (t mgetTreatment) tells() told { return t.item.b.told() }
 
 // mgetBound reads items of which some are bound.
 func (pl *plan) mgetBound(items []docItem) Outcome {

@@ -109,7 +109,7 @@ func (pl *plan) planFieldCaps(f forwarded, b *binding) Outcome {
 	setBody(&call, body)
 	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call}}
 	if b.views != nil {
-		out.Forward.Treat = fieldCapsTreatment{views: b.views, asked: pl.askedFields(body)}
+		out.Forward.Treat = fieldCapsTreatment{views: b.views, asked: pl.askedFields(body), told: b.told()}
 	}
 	return out
 }
@@ -173,16 +173,22 @@ func fieldCapsBody(v esjson.Value, b *binding) ([]byte, *ask.Rejection) {
 type fieldCapsTreatment struct {
 	views map[string]*fls.View
 	asked names.Patterns
+	told  told
 }
 
 // Treat filters the fields.
 func (t fieldCapsTreatment) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 {
-		return cleanError(a)
+		return t.told.error(a)
 	}
 	return rewriteMembers(a, func(w *esjson.Writer, key string, v esjson.Value) error {
 		w.Key(key)
-		if key != "fields" {
+		switch key {
+		case "fields":
+		case "failures": // of indices that the filter failed on
+			w.Raw(t.told.failure(v))
+			return nil
+		default:
 			w.Value(v)
 			return nil
 		}

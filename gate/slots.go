@@ -65,7 +65,7 @@ const jsonType = "application/json; charset=UTF-8"
 // forwarded is not understood.
 func (s *slotted) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 {
-		return cleanError(a)
+		return s.wholeError(a)
 	}
 	found := false
 	out, err := rewriteMembers(a, func(w *esjson.Writer, key string, v esjson.Value) error {
@@ -86,6 +86,17 @@ func (s *slotted) Treat(a Answer) (Answer, error) {
 		err = fmt.Errorf("cannot read the cluster's answer: it has no %q", s.key)
 	}
 	return out, err
+}
+
+// wholeError keeps of an error that is not of one item what may be told of all of them.
+func (s *slotted) wholeError(a Answer) (Answer, error) {
+	a, err := cleanError(a)
+	for i := range s.slots {
+		if t, ok := s.slots[i].treat.(teller); ok && err == nil {
+			a, err = t.tells().error(a)
+		}
+	}
+	return a, err
 }
 
 // rewriteMembers prints an answer that is an object again: member prints each of its
@@ -178,6 +189,9 @@ type unwrap struct{ inner Treatment }
 // Treat gives the inner answer, with its own status.
 func (u unwrap) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 {
+		if t, ok := u.inner.(teller); ok {
+			return t.tells().error(a)
+		}
 		return cleanError(a)
 	}
 	var tape esjson.Tape

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"guard/fls"
+	"guard/internal/esjson"
 	"guard/internal/query"
 )
 
@@ -108,6 +109,11 @@ func (t countTreatment) Treat(a Answer) (Answer, error) {
 	return t.told.failures(a)
 }
 
+func (t searchTreatment) tells() told { return t.told }
+
+// teller is a treatment that knows what may be told of an error.
+type teller interface{ tells() told }
+
 // told is what may be told of a search that went wrong.
 type told struct {
 	filter   query.Filter
@@ -135,4 +141,11 @@ func (t told) restored(a Answer) Answer {
 func (t told) failures(a Answer) (Answer, error) {
 	a, err := cleanReasons(a, cleaner{secrets: filterTexts(t.filter)})
 	return t.restored(a), err
+}
+
+// failure rewrites what is said of failures alone.
+func (t told) failure(v esjson.Value) []byte {
+	c := cleaner{secrets: filterTexts(t.filter)}
+	c.value(v, true)
+	return t.restored(Answer{Body: c.w.Bytes()}).Body
 }

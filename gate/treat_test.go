@@ -1,10 +1,13 @@
 package gate
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"guard/fls"
+	"guard/indexresolver"
+	"guard/internal/ask"
 	"guard/internal/query"
 )
 
@@ -95,20 +98,78 @@ func TestVisibleDenies(t *testing.T) {
 }
 
 // TestErrorsInTheClientsWords holds that an error of the cluster names the fields that
-// the client named, and not what was sent in place of hidden ones.
+// the client named, and not what was sent in place of hidden ones; wherever a field can
+// be named, whatever the status. A hidden field and one that no index has read alike.
 func TestErrorsInTheClientsWords(t *testing.T) {
-	snap, sec := planned(t)
-	who := snap.Principal(identityOf("fields", sec.Users["fields"]))
-	r := newRequest(t, "POST", "/hr/_search", "application/json", []byte(`{"sort":["ssn"]}`))
-	out := snap.Plan(who, r, Known{Fresh: true})
-	if out.Kind != Forward || out.Forward.Treat == nil {
-		t.Fatalf("outcome %+v; want a treated call", out)
+	const role = `  cluster_permissions: ["*"]
+  index_permissions:
+    - {index_patterns: [hr, "logs-*", "long-*"], fls: ["~ssn"], allowed_actions: ["*"]}
+    - {index_patterns: [nested], dls: '{"term":{"p.nick":"x"}}', fls: ["~p.ssn"], allowed_actions: ["*"]}
+`
+	indices := readable()
+	for i := range 30 {
+		indices = append(indices, indexresolver.Index{Name: fmt.Sprintf("long-name-of-an-index-%02d", i), Mapping: []byte(staffMapping)})
 	}
-	got, err := out.Forward.Treat.Treat(Answer{Status: 400, ContentType: jsonType, Body: []byte(
-		`{"error":{"root_cause":[{"type":"query_shard_exception","reason":"No mapping found for [guard-no-such-field] in order to sort on"}],"type":"search_phase_execution_exception","reason":"all shards failed"},"status":400}`)})
-	want := `{"error":{"root_cause":[{"type":"query_shard_exception","reason":"No mapping found for [ssn] in order to sort on"}],"type":"search_phase_execution_exception","reason":"all shards failed"},"status":400}`
-	if err != nil || string(got.Body) != want {
-		t.Errorf("got %s, %v; want %s", got.Body, err, want)
+	s := worldWith(t, role, indices)
+	const said = `{"type":"exception","reason":"Unable to find a field mapper for field [guard-no-such-field]. No 'missing' value defined."}`
+	failed := func(status int) string {
+		return fmt.Sprintf(`{"error":{"root_cause":[%s],"type":"exception","reason":"all shards failed","caused_by":%s},"status":%d}`, said, said, status)
+	}
+	f := func(method, target, body string, status int, answer string) {
+		t.Helper()
+		for _, name := range []string{"ssn", "nosuch"} {
+			out := planFor(t, s, method, strings.ReplaceAll(target, "@", name), strings.ReplaceAll(body, "@", name))
+			if out.Kind != Forward || !strings.Contains(out.Forward.Target+string(out.Forward.Body), "guard-no-such-field") {
+				t.Errorf("%s %s %s: %s; want a call with a stand-in", method, target, body, gist(t, out))
+				return
+			}
+			got, err := out.Forward.Treat.Treat(Answer{Status: status, ContentType: jsonType, Body: []byte(answer)})
+			if want := strings.ReplaceAll(answer, "guard-no-such-field", name); err != nil || string(got.Body) != want {
+				t.Errorf("%s %s %s: %d %s, %v; want %s", method, target, body, got.Status, got.Body, err, want)
+			}
+		}
+	}
+	for _, status := range []int{400, 500} {
+		for _, body := range []string{
+			`{"query":{"function_score":{"field_value_factor":{"field":"@"}}}}`, `{"query":{"function_score":{"gauss":{"@":{"origin":1,"scale":1}}}}}`,
+			`{"rescore":{"window_size":1,"query":{"rescore_query":{"function_score":{"field_value_factor":{"field":"@"}}}}}}`,
+			`{"query":{"function_score":{"random_score":{"field":"@","seed":1}}}}`, `{"query":{"terms_set":{"dept":{"terms":["x"],"minimum_should_match_field":"@"}}}}`,
+			`{"query":{"distance_feature":{"field":"@","origin":"now","pivot":"1d"}}}`, `{"query":{"rank_feature":{"field":"@"}}}`, `{"query":{"nested":{"path":"@","query":{"match_all":{}}}}}`,
+			`{"query":{"geo_distance":{"distance":"1km","@":[1,2]}}}`, `{"query":{"geo_shape":{"@":{"shape":{"type":"point","coordinates":[1,2]}}}}}`,
+			`{"sort":["@"]}`, `{"sort":[{"_geo_distance":{"@":[1,2]}}]}`, `{"sort":[{"dept":{"nested":{"path":"@"}}}]}`, `{"collapse":{"field":"@"}}`,
+			`{"aggs":{"a":{"terms":{"field":"@"}}}}`, `{"aggs":{"a":{"nested":{"path":"@"}}}}`, `{"aggs":{"a":{"top_hits":{"sort":["@"]}}}}`,
+		} {
+			f("POST", "/hr/_search", body, status, failed(status))
+			f("POST", "/long-*,logs-b-1/_search", body, status, failed(status)) // travels in a multi-search
+			f("POST", "/_msearch", "{\"index\":\"logs-b-1\"}\n{}\n{\"index\":\"hr\"}\n"+body+"\n", status, failed(status))
+		}
+		f("POST", "/hr/_count", `{"query":{"geo_distance":{"distance":"1km","@":[1,2]}}}`, status, failed(status))
+		f("POST", "/hr/_field_caps?fields=*", `{"index_filter":{"geo_distance":{"distance":"1km","@":[1,2]}}}`, status, failed(status))
+		f("GET", "/hr/_doc/1?stored_fields=@", "", status, failed(status))
+		f("POST", "/_mget", `{"docs":[{"_index":"hr","_id":"1","stored_fields":["@"]}]}`, status, failed(status))
+	}
+	// What failed is a part of an answer.
+	const search = `{"sort":["@"]}`
+	partly := `{"took":1,"_shards":{"total":2,"failed":1,"failures":[{"shard":0,"reason":` + said + `}]},"hits":{"hits":[]}}`
+	f("POST", "/hr/_search", search, 200, partly)
+	f("POST", "/_msearch", "{\"index\":\"hr\"}\n"+search+"\n", 200, `{"took":1,"responses":[`+failed(500)+`]}`)
+	f("POST", "/_msearch", "{\"index\":\"hr\"}\n"+search+"\n", 200, `{"took":1,"responses":[`+partly+`]}`)
+	f("POST", "/hr/_field_caps?fields=*", `{"index_filter":{"exists":{"field":"@"}}}`, 200, `{"indices":["hr"],"fields":{},"failures":[{"indices":["hr"],"failure":{"error":`+said+`}}]}`)
+	f("POST", "/_mget", `{"docs":[{"_index":"hr","_id":"1","stored_fields":["@"]}]}`, 200, `{"docs":[{"_index":"hr","_id":"1","error":`+said+`}]}`)
+
+	// A document that a rule binds is found by a search, which has the stand-in.
+	known := Known{Fresh: true, Answers: []Answer{
+		{Status: 200, Body: []byte(`{"responses":[{"took":1,"_shards":{"failed":0},"hits":{"hits":[]}},{"error":` + said + `,"status":500}]}`)},
+		{Status: 200, Body: []byte(`{"docs":[{"_index":"nested","_id":"1","_seq_no":1,"_primary_term":1,"found":true}]}`)},
+	}}
+	who := s.Principal(ask.Identity{Name: "u"})
+	out := s.Plan(who, requestFor(t, "GET", "/nested/_doc/1?stored_fields=p.ssn", ""), known)
+	if want := "Unable to find a field mapper for field [p.ssn]. No 'missing' value defined."; out.Kind != Reject || out.Rejection.Status != 500 || out.Rejection.Public != want {
+		t.Errorf("a bound read: %s; want %s", gist(t, out), want)
+	}
+	out = s.Plan(who, requestFor(t, "POST", "/_mget", `{"docs":[{"_index":"nested","_id":"1","stored_fields":["p.ssn"]}]}`), known)
+	if out.Kind != Local || !strings.Contains(string(out.Local.Body), "field [p.ssn]") {
+		t.Errorf("a bound read of several: %s; want the client's name", gist(t, out))
 	}
 }
 
