@@ -228,7 +228,7 @@ func (m Match) actionParts(a AliasAction) []ask.Part {
 // alias that is to be made need not exist.
 func (m Match) aliasPart(aliases []names.Expr) ask.Part {
 	p := m.part(aliases, m.Route.Opts)
-	p.Fixed = true
+	p.Fixed, p.Aliases = true, true
 	return p
 }
 
@@ -344,7 +344,7 @@ func (m Match) askCreate(q Query, exprs []names.Expr, rules Rules) (Asked, error
 	p.Privileges = makesAliases
 	asked.Parts = append(asked.Parts, p)
 	if rules.AliasNames {
-		p.Exprs, p.Single = aliases, false
+		p.Exprs, p.Single, p.Aliases = aliases, false, true
 		asked.Parts = append(asked.Parts, p)
 	}
 	return asked, nil

@@ -73,7 +73,7 @@ func (j *judged) exists() bool {
 // that settles the request.
 func (pl *plan) checkNewAliases() (Outcome, bool) {
 	for _, alias := range pl.newAliases() {
-		j, err := pl.judge(ask.Part{Slot: ask.WholeRequest, Privileges: makesAliases, Exprs: []names.Expr{alias}, Fixed: true})
+		j, err := pl.judge(ask.Part{Slot: ask.WholeRequest, Privileges: makesAliases, Exprs: []names.Expr{alias}, Fixed: true, Aliases: true})
 		switch {
 		case err == errNeedState || len(j.resolved.Unknown) > 0 && !pl.known.Fresh:
 			return Outcome{Kind: Need, NeedState: true}, true // it may have come to be by now

@@ -88,7 +88,7 @@ func (pl *plan) judge(part ask.Part) (judged, error) {
 	}
 	pl.ask(&j)
 	// A name that is not granted is refused at once, whether it exists or not.
-	if !pl.known.Fresh && slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Kind == ask.Missing }) {
+	if j.rejection == nil && !pl.known.Fresh && slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Kind == ask.Missing }) {
 		return j, errNeedState
 	}
 	return j, nil
@@ -105,6 +105,9 @@ func (pl *plan) ask(j *judged) {
 	j.Decision = pl.s.policy.Decide(pl.who, cluster{pl.s.state}, j.part, j.resolved, pl.r.Now)
 	if j.Effect != authz.Allow {
 		j.rejection = pl.refusal(j)
+		return
+	}
+	if j.rejection = pl.dropImpossible(j); j.rejection != nil {
 		return
 	}
 	j.hides = j.part.Single && pl.hidesDocuments(j)
@@ -300,8 +303,60 @@ func writtenText(exprs []names.Expr) string {
 	return strings.Join(exprTexts(exprs), ",")
 }
 
-// missing is what the cluster says of a name of j that it does not have.
+// dropImpossible answers what was allowed under a name that no index can have, as the
+// cluster would: such a name is never sent, since whatever stands in between could read
+// it as something else. Where missing names are ignored it is left out instead.
+func (pl *plan) dropImpossible(j *judged) *ask.Rejection {
+	if j.part.Aliases {
+		return nil
+	}
+	impossible := func(t ask.Target) bool { return t.Kind == ask.Missing && names.CheckName(t.Name) != nil }
+	i := slices.IndexFunc(j.Allowed, impossible)
+	switch {
+	case i < 0:
+		return nil
+	case !pl.ignoresMissing(j):
+		return pl.missing(j, j.Allowed[i].Name)
+	}
+	j.Allowed = slices.DeleteFunc(slices.Clone(j.Allowed), impossible)
+	groups := make([]authz.Group, 0, len(j.Groups))
+	for _, g := range j.Groups {
+		g.Indices = slices.DeleteFunc(slices.Clone(g.Indices), func(name string) bool { return names.CheckName(name) != nil })
+		if len(g.Indices) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	j.Groups = groups
+	return nil
+}
+
+// ignoresMissing reports whether names of j that do not exist are no error. The health of
+// such a name is red, whatever the options say.
+func (pl *plan) ignoresMissing(j *judged) bool {
+	switch pl.m.Route.Answer {
+	case endpoint.Health:
+		return false
+	case endpoint.ResolvedNames:
+		return true
+	default:
+		return j.part.Opts.IgnoreUnavailable && !j.part.Single
+	}
+}
+
+// creates reports whether the part makes the index that it names, if it is missing.
+func creates(part ask.Part) bool {
+	return slices.ContainsFunc(part.Privileges, func(p ask.Privilege) bool { return p.Action == "indices:admin/create" })
+}
+
+// missing is what the cluster says of a name of j that it does not have, and cannot have
+// if it would be created.
 func (pl *plan) missing(j *judged, name string) *ask.Rejection {
+	if err := names.CheckName(name); err != nil && creates(j.part) {
+		return &ask.Rejection{
+			Status: 400, Type: "invalid_index_name_exception", Reason: ask.ReasonBadRequest,
+			Public: err.Error(), Index: name,
+		}
+	}
 	switch {
 	case j.part.Single:
 		return noSuchIndex(name, ask.IndexExpression)

@@ -47,6 +47,9 @@ type Part struct {
 	Single bool
 	// Fixed marks a part whose list of names cannot be replaced by a shorter one.
 	Fixed bool
+	// Aliases marks a part whose names are meant as those of aliases alone: they are made,
+	// removed or looked for, and the cluster says what is wrong with them.
+	Aliases bool
 }
 
 // TargetKind says what a name turned out to be.
