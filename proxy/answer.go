@@ -75,6 +75,7 @@ func (a *answer) frame(f framing, hasLength bool, method string) (framing, error
 		a.length = 0
 		return framing{}, nil
 	case method == "HEAD", a.status == 304:
+		a.bodiless = true
 		if a.length = f.length; !hasLength {
 			a.length = -1
 		}

@@ -43,27 +43,32 @@ func (s *share) release() {
 
 var errTooLarge = errors.New("larger than the limit")
 
-// How much is taken at once for what was only announced: a client may announce what it
-// never sends.
+// sizeHint says how long a body is thought to be. The zero value knows nothing.
+type sizeHint struct {
+	announced int64 // bytes; what is not known is 0 or less
+	trust     int64 // up to here all that was announced is taken at once
+}
+
+// A client may announce what it never sends.
 const (
-	trustClient  = 64 << 10
-	trustCluster = 4 << 20
+	trustClient  = 64 << 10 // 64 KiB
+	trustCluster = 4 << 20  // 4 MiB
 )
 
 // readWhole reads r to its end. What it holds is taken from the share first, and beyond
-// trust bytes grows with what has come, not with what was announced.
-func readWhole(r io.Reader, announced, trust, limit int64, s *share) ([]byte, error) {
-	if announced > limit {
+// what is trusted grows with what has come, not with what was announced.
+func readWhole(r io.Reader, size sizeHint, limit int64, s *share) ([]byte, error) {
+	if size.announced > limit {
 		return nil, errTooLarge
 	}
-	size := int64(4 << 10)
-	if announced >= 0 && announced <= trust {
-		size = announced + 1 // one more to meet the end without growing
+	room := int64(4 << 10)
+	if size.announced > 0 && size.announced <= size.trust {
+		room = size.announced + 1 // one more to meet the end without growing
 	}
-	if err := s.take(size); err != nil {
+	if err := s.take(room); err != nil {
 		return nil, err
 	}
-	buf := make([]byte, 0, size)
+	buf := make([]byte, 0, room)
 	for {
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]

@@ -42,7 +42,6 @@ type conn struct {
 
 	ctx    context.Context //nolint:containedctx // ends with the connection, or when the client leaves
 	end    context.CancelCauseFunc
-	gone   func()    // ends ctx because the client left
 	tls    *tls.Conn // nil on plain connections
 	peer   netip.Addr
 	from   string // peer as text
@@ -61,9 +60,9 @@ type connLimits struct {
 }
 
 func newConn(base context.Context, c net.Conn, lim connLimits) *conn {
-	k := &conn{paced: paced{Conn: c}, lim: lim, watch: watchable(c)}
+	k := &conn{paced: paced{Conn: c}, lim: lim}
 	k.ctx, k.end = context.WithCancelCause(base)
-	k.gone = func() { k.end(errClientGone) }
+	k.watch = watchable(c, func() { k.end(errClientGone) })
 	k.tls, _ = c.(*tls.Conn)
 	k.src = bufio.NewReaderSize(&k.paced, readBuffer)
 	if a, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
@@ -116,8 +115,8 @@ func (c *conn) Read(p []byte) (int, error) {
 
 // next reads and checks the next head.
 func (c *conn) next() error {
-	if c.bye || !c.finish() {
-		return io.EOF
+	if c.bye || c.ctx.Err() != nil || !c.finish() {
+		return io.EOF // a client that left waits for nothing that it sent before
 	}
 	block, rej, err := c.readBlock()
 	if err != nil {

@@ -261,3 +261,33 @@ func TestClientLeaves(t *testing.T) {
 		}
 	}
 }
+
+// TestLeftBehind holds that what a client sent behind a request that it did not wait for
+// is not begun.
+func TestLeftBehind(t *testing.T) {
+	node := newFake(t)
+	got := make(chan string, 3)
+	node.takes(func(_ net.Conn, br *bufio.Reader) {
+		if r, err := http.ReadRequest(br); err == nil {
+			got <- r.Method
+		}
+		_, _ = io.Copy(io.Discard, br) // no answer until guard gives up
+	})
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, testConfig(node.url()))
+	c := g.dial()
+	_, _ = io.WriteString(c, request("GET", "/slow", "", "")+request("POST", "/a", "", "1")+request("POST", "/b", "", "2"))
+	if first := <-got; first != "GET" {
+		t.Fatalf("the node got %s first", first)
+	}
+	half, ok := c.(interface{ CloseWrite() error })
+	if !ok {
+		t.Fatal("the connection can't be closed by halves")
+	}
+	if err := half.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	answers, _ := io.ReadAll(c) // ends when guard has closed the connection
+	if n := strings.Count(string(answers), "HTTP/1.1 "); n > 1 || len(got) > 0 {
+		t.Errorf("%d answers, and the node got %d requests more: %s", n, len(got), answers)
+	}
+}

@@ -21,7 +21,7 @@ func (t *turn) fetch(c *gate.Call) (gate.Answer, error) {
 	}
 	w := t.wireCall(c, passing{plain: true, own: c.OwnAccount})
 	if c.Shared {
-		return t.srv.shared.do(t.ctx, t.srv.base, c.Method+" "+c.Target, func(ctx context.Context) (gate.Answer, error) {
+		return t.srv.shared.do(t.conn.ctx, t.srv.base, c.Method+" "+c.Target, func(ctx context.Context) (gate.Answer, error) {
 			a, err := t.srv.cluster.Do(ctx, w)
 			return t.whole(a, err)
 		})
@@ -136,7 +136,7 @@ func (t *turn) streamBody(c *call) error {
 		return err
 	}
 	if !f.chunked && f.length <= writeInline {
-		c.fixed, err = readWhole(body, f.length, trustClient, writeInline, &t.share) // no second goroutine is needed
+		c.fixed, err = readWhole(body, sizeHint{f.length, trustClient}, writeInline, &t.share) // no second goroutine is needed
 		return err
 	}
 	limit := t.srv.limits.MaxBulkBody
@@ -160,12 +160,12 @@ func (t *turn) streamBody(c *call) error {
 func (t *turn) do(c *call) (*answer, error) {
 	if !t.watched {
 		t.watched = true
-		t.srv.watch.add(&t.conn.watch, t.conn.gone)
+		t.srv.watch.add(&t.conn.watch)
 	}
 	if !fairCall(c) {
 		return nil, internalFault(fmt.Errorf("BUG: the call %q %q would not be one request", c.method, c.target))
 	}
-	a, err := t.srv.cluster.Do(t.ctx, c)
+	a, err := t.srv.cluster.Do(t.conn.ctx, c)
 	var wire *wireError
 	if errors.As(err, &wire) {
 		t.srv.metrics.wire.WithLabelValues(string(wire.kind)).Inc()
@@ -217,7 +217,7 @@ func (t *turn) readAnswer(a *answer) (gate.Answer, error) {
 		return whole, answerFault(fmt.Errorf("content encoding %q, which guard did not ask for", clip(a.value("content-encoding"))))
 	}
 	var err error
-	whole.Body, err = readWhole(body, min(a.length, limit), trustCluster, limit, &t.share)
+	whole.Body, err = readWhole(body, a.sizeHint(), limit, &t.share)
 	if errors.Is(err, errTooLarge) {
 		return whole, &ask.Rejection{
 			Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Cause: err,
@@ -253,7 +253,7 @@ func untreatable(err error) error {
 // refreshState makes what the request changed known before its client hears of it. If
 // it fails, the next look at the cluster finds it.
 func (t *turn) refreshState() {
-	if _, err := t.srv.snaps.Fresher(t.ctx); err != nil {
+	if _, err := t.srv.snaps.Fresher(t.conn.ctx); err != nil {
 		t.srv.log.Warn("cannot refresh the cluster state after a change", zap.String("id", t.req.ID), zap.Error(err))
 	}
 }

@@ -139,11 +139,7 @@ func (t *turn) readBody() error {
 		return bodyFault(err, limit)
 	}
 	defer closeBody()
-	announced := int64(-1)
-	if !h.body.chunked {
-		announced = h.body.length
-	}
-	t.req.Body, err = readWhole(body, announced, trustClient, limit, &t.share)
+	t.req.Body, err = readWhole(body, sizeHint{h.body.length, trustClient}, limit, &t.share)
 	if err == nil {
 		err = t.share.take(parsedCost * int64(len(t.req.Body)))
 	}

@@ -192,6 +192,25 @@ func TestTreatHead(t *testing.T) {
 	}
 }
 
+// TestHeadHoldsNothing holds that the length in the answer to a HEAD, of a body that never
+// comes, takes no room.
+func TestHeadHoldsNothing(t *testing.T) {
+	node := newFake(t)
+	node.takes(func(c net.Conn, br *bufio.Reader) {
+		if _, err := http.ReadRequest(br); err == nil {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 3000000\r\n\r\n")
+		}
+	})
+	conf := testConfig(node.url())
+	conf.Limits.MaxInFlight = 1 << 20
+	g := startGuard(t, &fakeGate{restricted: true, plan: func(_ *ask.Principal, r *ask.Request, _ gate.Known) gate.Outcome {
+		return gate.Outcome{Kind: gate.Forward, Forward: gate.Forwarding{Call: gate.Call{Method: "HEAD", Target: "/i"}, Treat: noBody{}}}
+	}}, conf)
+	if a := g.send(request("HEAD", "/i", "", "")); a.status != 200 {
+		t.Errorf("got %+v", a)
+	}
+}
+
 // noBody is a treatment that keeps the headers of an answer alone.
 type noBody struct{}
 

@@ -50,7 +50,7 @@ func (t *turn) writeStream(out *fasthttp.Response, a *answer) {
 		out.Header.SetStatusMessage([]byte(a.reason))
 	}
 	for _, f := range a.fields {
-		addField(out, f.name, f.value)
+		addKnown(out, f)
 	}
 	if t.conn.answering(!a.body.SourceDone()) {
 		out.SetConnectionClose()
@@ -77,7 +77,7 @@ func (t *turn) writeStream(out *fasthttp.Response, a *answer) {
 // chunks: it has to be whole first.
 func (t *turn) writeForOld(out *fasthttp.Response, a *answer) {
 	defer a.body.Close()
-	body, err := readWhole(a.body, -1, 0, t.srv.limits.MaxFilteredAnswer, &t.share)
+	body, err := readWhole(a.body, sizeHint{}, t.srv.limits.MaxFilteredAnswer, &t.share)
 	if err != nil {
 		out.Reset()
 		r := t.fail(answerFault(err))
@@ -88,11 +88,13 @@ func (t *turn) writeForOld(out *fasthttp.Response, a *answer) {
 	t.finish(a.status)
 }
 
-func addField(out *fasthttp.Response, name, value string) {
-	if hopByHop[lower(name)] {
+func addField(out *fasthttp.Response, name, value string) { addKnown(out, newField(name, value)) }
+
+func addKnown(out *fasthttp.Response, f field) {
+	if hopByHop[f.key] {
 		return // what an answer says of itself never reaches the framing
 	}
-	out.Header.Add(name, value)
+	out.Header.Add(f.name, f.value)
 }
 
 // streamBody feeds fasthttp from the cluster. An error makes it end the connection

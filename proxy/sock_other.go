@@ -15,8 +15,8 @@ type (
 	watched struct{}
 )
 
-func watchable(net.Conn) watched { return watched{} }
+func watchable(net.Conn, func()) watched { return watched{} }
 
-func (*watcher) add(*watched, func()) {}
-func (*watcher) remove(*watched)      {}
-func (*watcher) stop()                {}
+func (*watcher) add(*watched)    {}
+func (*watcher) remove(*watched) {}
+func (*watcher) stop()           {}

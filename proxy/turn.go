@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -27,8 +26,7 @@ type turn struct {
 	share share
 	start time.Time
 
-	ctx     context.Context //nolint:containedctx // that of the connection, which carries one turn at a time
-	watched bool            // the client's leaving cancels ctx
+	watched bool // the client's leaving cancels ctx
 
 	intake gate.Intake
 	taken  bool   // the body was read, or is being read by a forwarded call
@@ -43,7 +41,6 @@ func (t *turn) run() reply {
 	if t.conn.refusal != nil {
 		return t.refuse(t.conn.refusal)
 	}
-	t.ctx = t.conn.ctx
 	path, params, unfair := splitTarget(h.target)
 	t.req = ask.Request{
 		ID: s.requestID(), Method: h.method, Path: path, Params: params, RawTarget: h.target,
@@ -53,7 +50,7 @@ func (t *turn) run() reply {
 	if internal {
 		return t.forged("Illegal parameter in http or transport request found.")
 	}
-	id, err := s.auth.Identify(t.ctx, t.credentials())
+	id, err := s.auth.Identify(t.conn.ctx, t.credentials())
 	if err != nil {
 		return t.unknownCaller(err)
 	}
@@ -135,7 +132,7 @@ func (t *turn) plan(planner Planner, id ask.Identity, unfair error) reply {
 				Status: 503, Public: "the state of the cluster keeps changing; try again", Reason: ask.ReasonStateStale,
 			})
 		}
-		if planner, err = t.srv.snaps.Fresher(t.ctx); err != nil || planner == nil {
+		if planner, err = t.srv.snaps.Fresher(t.conn.ctx); err != nil || planner == nil {
 			return t.refuse(&ask.Rejection{
 				Status: 503, Public: "the state of the cluster can't be refreshed; try again", Reason: ask.ReasonStateStale, Cause: err,
 			})

@@ -36,8 +36,17 @@ type answer struct {
 	fields []field // without framing and hop-by-hop headers
 	// length of the body; -1 if only its end will tell. For an answer to HEAD, and for
 	// 304, it is what the cluster said and body is empty.
-	length int64
-	body   answerSource
+	length   int64
+	bodiless bool
+	body     answerSource
+}
+
+// sizeHint says how long the body will be.
+func (a *answer) sizeHint() sizeHint {
+	if a.bodiless {
+		return sizeHint{}
+	}
+	return sizeHint{a.length, trustCluster}
 }
 
 // answerSource is the body of an answer, and the end of the call.

@@ -24,27 +24,28 @@ type watcher struct {
 
 // watched is one client's socket; it belongs to its connection.
 type watched struct {
-	fd   int32 // 0: none
-	gone func()
+	fd   int32  // 0: none
+	gone func() // ends what is done for the client
 }
 
-// watchable returns what a watcher needs of c.
-func watchable(c net.Conn) (one watched) {
+// watchable returns what a watcher needs of c. It calls gone, once or more, after the
+// client has left.
+func watchable(c net.Conn, gone func()) watched {
+	one := watched{gone: gone}
 	if raw, ok := rawConn(c); ok {
 		_ = raw.Control(func(fd uintptr) { one.fd = int32(fd) }) //nolint:gosec // G115: descriptors are small; one that fails is not watched
 	}
 	return one
 }
 
-// add calls gone, once or more, after the client has left, until remove is called,
-// which must be before its connection is closed.
-func (w *watcher) add(one *watched, gone func()) {
+// add looks at a client until remove is called, which must be before its connection is
+// closed.
+func (w *watcher) add(one *watched) {
 	if one.fd == 0 {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	one.gone = gone
 	if w.clients == nil {
 		w.clients = make(map[*watched]struct{})
 	}
@@ -58,7 +59,6 @@ func (w *watcher) add(one *watched, gone func()) {
 func (w *watcher) remove(one *watched) {
 	w.mu.Lock()
 	delete(w.clients, one)
-	one.gone = nil
 	w.mu.Unlock()
 }
 
