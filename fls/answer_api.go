@@ -10,7 +10,8 @@ import (
 // that asked for visible fields only. For every answer:
 //
 //   - the result is valid JSON, and holds no value at a hidden path;
-//   - what is kept keeps its bytes and its order;
+//   - what is kept keeps its bytes, and its order but for the members of an object that
+//     could hold hidden ones: these are sorted by their keys;
 //   - filtering the result again changes nothing;
 //   - what is not understood (an unknown key beside the documents, an index that
 //     was not asked for) is an error, never passed on.
@@ -26,18 +27,21 @@ type Answer struct {
 	// Default is used for hits that do not say their index (filter_path can take it
 	// out): only to be set where all indices of the request share a projection.
 	Default *Projection
-	// DropEmpty leaves out the objects and arrays of a source that show nothing,
-	// however they came to it. It must be set where the cluster was not asked to leave
-	// out all that is hidden: what is emptied here tells, beside what the client chose
-	// of the source, in which documents something was hidden.
-	DropEmpty bool
+	// KeepEmpty keeps the objects and arrays of a source that show nothing. It may be
+	// set only where the cluster was asked to leave out all that is hidden: what is
+	// emptied here would tell, beside what the client chose of the source, in which
+	// documents something is hidden.
+	KeepEmpty bool
 }
 
 // filters keeps the small buffers of passes that have ended.
 var filters = sync.Pool{New: func() any { return new(filter) }}
 
-// maxPooled bounds the buffers that are kept: one odd answer must not pin memory.
-const maxPooled = 16 << 10 // 16 KiB
+// What is kept is bounded: one odd answer must not pin memory.
+const (
+	maxPooled        = 16 << 10 // 16 KiB
+	maxPooledMembers = 256
+)
 
 // pass makes one pass over src by run, which returns where the answer ends.
 func (a *Answer) pass(dst, src []byte, run func(f *filter, i int) (end int, keep bool, err error)) ([]byte, error) {
@@ -55,8 +59,12 @@ func (a *Answer) begin(dst, src []byte) *filter {
 
 // end keeps the buffers of f for the next pass.
 func (f *filter) end() {
-	if cap(f.path)+cap(f.key)+cap(f.nested)+cap(f.index) <= maxPooled {
-		*f = filter{path: f.path[:0], key: f.key[:0], nested: f.nested[:0], index: f.index[:0]}
+	if cap(f.path)+cap(f.key)+cap(f.nested)+cap(f.index)+cap(f.room) <= maxPooled && cap(f.order) <= maxPooledMembers {
+		clear(f.order[:cap(f.order)]) // its keys hold the answer
+		*f = filter{
+			path: f.path[:0], key: f.key[:0], nested: f.nested[:0], index: f.index[:0],
+			room: f.room[:0], order: f.order[:0],
+		}
 		filters.Put(f)
 	}
 }

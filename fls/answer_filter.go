@@ -19,8 +19,11 @@ type filter struct {
 	failures bool // see Answer.Search
 
 	hit      hit
-	sparse   bool  // objects and arrays that show nothing go; see Answer.DropEmpty
+	sparse   bool  // objects and arrays that show nothing go; see Answer.KeepEmpty
 	verdicts *memo // of the part of the hit that the pass is in: its source, or lists by name
+
+	order []member // what was kept of the object that the pass is in, and of those around it
+	room  []byte   // see sort
 
 	path   []byte // the path that is looked up
 	key    []byte // the last key with escapes, decoded
@@ -236,10 +239,12 @@ func (f *filter) value(i int, n *node) (end int, keep bool, err error) {
 	}
 }
 
-// members passes over the object at i, which stands at n.
+// members passes over the object at i, which stands at n, and sorts what is left of it.
 func (f *filter) members(i int, n *node) (end, kept int, err error) {
 	var before *node
-	return f.container(i, '{', '}', func(i int) (int, bool, error) {
+	first := len(f.order)
+	end, kept, err = f.container(i, '{', '}', func(i int) (int, bool, error) {
+		start, from := i, f.out(i)
 		m := n.guess(before)
 		if m != nil && bytes.HasPrefix(f.src[i:], m.lexeme) {
 			i = esjson.SkipSpace(f.src, i+len(m.lexeme)) // fast path: the key is not even scanned
@@ -252,8 +257,18 @@ func (f *filter) members(i int, n *node) (end, kept int, err error) {
 			n.remember(before, m)
 		}
 		before = m
-		return f.value(i, m)
+		keyEnd := i
+		end, keep, err := f.value(i, m)
+		if keep {
+			f.order = append(f.order, member{m, f.src[start:keyEnd], from, f.out(end)})
+		}
+		return end, keep, err
 	})
+	if err == nil {
+		f.sort(n, end, f.order[first:])
+	}
+	f.order = f.order[:first]
+	return end, kept, err
 }
 
 // member looks up the member of n called key.

@@ -125,7 +125,7 @@ func (f *filter) hitSource(i int) (end int, keep bool, err error) {
 		return f.keep(i)
 	}
 	p := f.hit.projection
-	f.verdicts, f.sparse = &p.source, f.DropEmpty
+	f.verdicts, f.sparse = &p.source, !f.KeepEmpty
 	at := &p.source.root
 	if len(f.hit.nested) > 0 {
 		at = p.source.at(p, at, f.hit.nested, f.hit.nested)

@@ -30,6 +30,8 @@ type node struct {
 	verdict Verdict
 	kept    bool // is in the memo; others are not to be remembered
 
+	arranged atomic.Pointer[arrangement]
+
 	first atomic.Pointer[node] // a member of this node
 	next  atomic.Pointer[node] // a member of the same parent, or of another one
 }

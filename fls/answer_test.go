@@ -13,7 +13,7 @@ import (
 func twoIndices(t testing.TB) *Answer {
 	t.Helper()
 	hr, pub := projection(t, "~ssn ~dependents.ssn"), ShowEverything()
-	return &Answer{Visible: func(index []byte) *Projection {
+	return &Answer{KeepEmpty: true, Visible: func(index []byte) *Projection {
 		switch string(index) {
 		case "hr":
 			return hr
@@ -84,9 +84,9 @@ func TestAppendSearch(t *testing.T) {
 	hits(`{"_index":"hr","_type":"_doc","_id":"1","_version":2,"_seq_no":3,"_primary_term":1,"_score":null,"_routing":"r","sort":[1,"a"],"matched_queries":["q"]}`,
 		`{"_index":"hr","_type":"_doc","_id":"1","_version":2,"_seq_no":3,"_primary_term":1,"_score":null,"_routing":"r","sort":[1,"a"],"matched_queries":["q"]}`)
 	hits(`{"_index":"hr","fields":{"ssn":["x"],"ssn.keyword":["x"],"name":["n"],"_routing":["r"]},"highlight":{"ssn":["<em>x</em>"],"name":["<em>n</em>"]}}`,
-		`{"_index":"hr","fields":{"name":["n"],"_routing":["r"]},"highlight":{"name":["<em>n</em>"]}}`)
+		`{"_index":"hr","fields":{"_routing":["r"],"name":["n"]},"highlight":{"name":["<em>n</em>"]}}`)
 	hits(`{"_index":"hr","fields":{"dependents":[{"ssn":["x"],"age":[5]},{"ssn":["y"]}],"dependents.ssn":["z"],"at":[{"type":"Point","coordinates":[1,2]}]}}`, // nested fields are grouped
-		`{"_index":"hr","fields":{"dependents":[{"age":[5]}],"at":[{"type":"Point","coordinates":[1,2]}]}}`)
+		`{"_index":"hr","fields":{"at":[{"type":"Point","coordinates":[1,2]}],"dependents":[{"age":[5]}]}}`)
 	hits(`{"_index":"hr","_ignored":["ssn","name"],"ignored_field_values":{"ssn":["x"],"name":["n"]}}`,
 		`{"_index":"hr","_ignored":["name"],"ignored_field_values":{"name":["n"]}}`)
 	hits(`{"_index":"hr","_ignored":"ssn","_id":"1"}`, `{"_index":"hr","_id":"1"}`)
@@ -198,7 +198,7 @@ func TestAppendMultiGet(t *testing.T) {
 }
 
 func TestDefaultProjection(t *testing.T) {
-	a := &Answer{Default: projection(t, "~ssn"), Visible: func([]byte) *Projection { return nil }}
+	a := &Answer{KeepEmpty: true, Default: projection(t, "~ssn"), Visible: func([]byte) *Projection { return nil }}
 	checkFilter(t, a, (*Answer).AppendSearch, `{"hits":{"hits":[{"_source":{"ssn":1,"n":2}}]}}`, `{"hits":{"hits":[{"_source":{"n":2}}]}}`)
 	checkFault(t, a, (*Answer).AppendSearch, `{"hits":{"hits":[{"_index":"x","_source":{}}]}}`, `which was not asked for`)
 }
@@ -226,12 +226,12 @@ func TestNamedFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := NewView(r, m).Projection()
-		a := &Answer{Visible: func([]byte) *Projection { return p }}
+		a := &Answer{KeepEmpty: true, Visible: func([]byte) *Projection { return p }}
 		checkFilter(t, a, (*Answer).AppendGet, `{"_index":"hr",`+src+`}`, `{"_index":"hr",`+want+`}`)
 	}
-	f("~ssn ~dep.ssn", `"fields":{"nick":[1],"all":[1],"name":[2],"dep":[{"ssn":[1],"age":[3]}]}`, `"fields":{"name":[2],"dep":[{"age":[3]}]}`)
+	f("~ssn ~dep.ssn", `"fields":{"nick":[1],"all":[1],"name":[2],"dep":[{"ssn":[1],"age":[3]}]}`, `"fields":{"dep":[{"age":[3]}],"name":[2]}`)
 	f("~ssn", `"highlight":{"all":["x"],"name":["y"]}`, `"highlight":{"name":["y"]}`)
 	f("name dep.age", `"fields":{"nick":[1],"name":[2],"dep":[{"ssn":[1],"age":[3]}]},"_source":{"name":1,"dep":[{"ssn":1,"age":3}],"all":1}`,
-		`"fields":{"name":[2],"dep":[{"age":[3]}]},"_source":{"name":1,"dep":[{"age":3}]}`)
+		`"fields":{"dep":[{"age":[3]}],"name":[2]},"_source":{"dep":[{"age":3}],"name":1}`)
 	f("*", `"fields":{"nick":[1]},"_source":{"ssn":1}`, `"fields":{"nick":[1]},"_source":{"ssn":1}`)
 }

@@ -48,7 +48,7 @@ func benchAnswers(b *testing.B, run func(src []byte) bool) {
 }
 
 func benchFilter(b *testing.B, p *Projection) {
-	a := &Answer{Visible: func([]byte) *Projection { return p }}
+	a := &Answer{KeepEmpty: true, Visible: func([]byte) *Projection { return p }}
 	var dst []byte
 	benchAnswers(b, func(src []byte) bool {
 		out, err := a.AppendSearch(dst[:0], src)
@@ -67,7 +67,7 @@ func BenchmarkAnswerValid(b *testing.B)         { benchAnswers(b, esjson.Valid) 
 func TestAnswerAllocations(t *testing.T) {
 	f := func(what string, p *Projection, src []byte) {
 		t.Helper()
-		a := &Answer{Visible: func([]byte) *Projection { return p }}
+		a := &Answer{KeepEmpty: true, Visible: func([]byte) *Projection { return p }}
 		dst, err := a.AppendSearch(nil, src)
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestAnswerAllocations(t *testing.T) {
 // hidden, so that it is only looked at.
 func BenchmarkAnswerShared(b *testing.B) {
 	p := ShowEverything()
-	a := &Answer{Visible: func([]byte) *Projection { return p }}
+	a := &Answer{KeepEmpty: true, Visible: func([]byte) *Projection { return p }}
 	benchAnswers(b, func(src []byte) bool {
 		_, _, err := a.Search(src)
 		return err == nil

@@ -18,9 +18,9 @@ type binding struct {
 	views map[string]*fls.View
 	// bound tells that a document rule applies somewhere.
 	bound bool
-	// unnarrowed tells that the cluster cannot be asked to leave out all that is hidden
-	// of a source: the answer filter decides alone.
-	unnarrowed bool
+	// narrowed tells that the cluster is asked to leave out all that is hidden of a
+	// source; else the answer filter decides alone.
+	narrowed bool
 	// indices are all concrete names that an answer may come from, sorted.
 	indices []string
 	// hits filters answers, if it was made already: it follows from views and indices.
@@ -235,9 +235,7 @@ func (pl *plan) bindFields(b *binding, groups []authz.Group) *ask.Rejection {
 	}
 	views := fls.NewViews(list)
 	b.rules.Fields = views
-	var whole bool
-	b.rules.SourceIncludes, b.rules.SourceExcludes, whole = views.SourcePatterns()
-	b.unnarrowed = !whole
+	b.rules.SourceIncludes, b.rules.SourceExcludes, b.narrowed = views.SourcePatterns()
 	return nil
 }
 

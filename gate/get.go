@@ -64,7 +64,7 @@ func (pl *plan) getUnderFields(it *docItem) Outcome {
 	if pl.asksSource() {
 		return pl.sourceUnderFields(it, params)
 	}
-	if _, ok := pl.param("filter_path"); ok && (it.b.single() == nil || it.b.unnarrowed) {
+	if _, ok := pl.param("filter_path"); ok && (it.b.single() == nil || !it.b.narrowed) {
 		return reject(notBuilt("parameter [filter_path] under a field rule"))
 	}
 	treat := getTreatment{answer: it.b.answer(), told: it.b.told()}

@@ -91,7 +91,7 @@ func TestGetUnderFields(t *testing.T) {
 	f("/fielded/_doc/1?_source=true&stored_fields=name", "", "GET /fielded/_doc/1?_source_includes=age,name&stored_fields=name")
 	f("/fielded/_source/1?_source=ssn", "", "GET /fielded/_doc/1?_source_includes=guard-no-such-field")
 	f("/fielded/_source/1?filter_path=-ssn&pretty", "", "GET /fielded/_doc/1?pretty&_source_includes=age,name")
-	f("/nested/_doc/1?_source=p.ssn", "", "GET /nested/_doc/1?_source_includes=p.ssn") // see fls.Answer.DropEmpty
+	f("/nested/_doc/1?_source=p.ssn", "", "GET /nested/_doc/1?_source_includes=p.ssn") // see fls.Answer.KeepEmpty
 	f("/nested/_doc/1?filter_path=_source", "", "refused [filter_path]")
 	f("/fielded/_doc/1?_source=false", "", "GET /fielded/_doc/1?_source=false")
 	f("/fielded/_doc/1?stored_fields=name,ssn,_routing", "", "GET /fielded/_doc/1?stored_fields=name,guard-no-such-field,_routing")

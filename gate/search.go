@@ -135,7 +135,7 @@ func (pl *plan) checkFilterPath(b *binding) *ask.Rejection {
 		return nil
 	}
 	for _, v := range b.views {
-		if b.single() == nil || b.unnarrowed || v.HasNested() && slices.ContainsFunc(pl.paramList("filter_path"), mayPickNested) {
+		if b.single() == nil || !b.narrowed || v.HasNested() && slices.ContainsFunc(pl.paramList("filter_path"), mayPickNested) {
 			return notBuilt("parameter [filter_path] over indices with different field rules or nested documents, or under a field rule with a regular expression or [?]")
 		}
 	}

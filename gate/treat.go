@@ -27,7 +27,7 @@ func (b *binding) answer() *fls.Answer {
 	if b.hits != nil {
 		return b.hits
 	}
-	return &fls.Answer{Visible: b.visible, Default: b.single(), DropEmpty: b.unnarrowed}
+	return &fls.Answer{Visible: b.visible, Default: b.single(), KeepEmpty: b.narrowed}
 }
 
 // everything is shared: it keeps no state.
