@@ -41,7 +41,7 @@ var securityFiles = []securityFile{
 type Folder struct {
 	Dir     string            // for messages
 	Files   map[string][]byte // by name
-	Folders []string          // that are in it, and not read
+	Folders []string          // that are in it, sorted, and not read
 }
 
 // ReadFolder reads a security folder. A folder that Kubernetes mounts from a
@@ -84,6 +84,10 @@ func isSecurityFile(name string) bool {
 	return slices.ContainsFunc(securityFiles, func(f securityFile) bool { return f.name == name })
 }
 
+// isFolder reports whether a folder stands where name should be a file. A container
+// makes one when it mounts a file that does not exist.
+func (f Folder) isFolder(name string) bool { return slices.Contains(f.Folders, name) }
+
 // Hash returns a hash of all files that count. Equal hashes mean equal content.
 func (f Folder) Hash() string {
 	h := sha256.New()
@@ -91,6 +95,8 @@ func (f Folder) Hash() string {
 		if data, ok := f.Files[file.name]; ok {
 			fmt.Fprintf(h, "%s %d\n", file.name, len(data))
 			h.Write(data)
+		} else if f.isFolder(file.name) {
+			fmt.Fprintf(h, "%s is a folder\n", file.name)
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -133,6 +139,8 @@ func ParseSecurity(folder Folder, o Options) (*Security, []Warning, error) {
 		switch {
 		case ok:
 			l.file(file, data)
+		case folder.isFolder(file.name):
+			l.report.fault(Pos{File: l.path(file.name)}, "a file", "is a folder")
 		case file.optional:
 			file.load(l, nil)
 		default:
@@ -180,6 +188,9 @@ func (l *loader) otherFiles(folder Folder) {
 		l.report.warn(Pos{File: l.path(name)}, "", "file is ignored: %s", why)
 	}
 	for _, name := range folder.Folders {
+		if isSecurityFile(name) {
+			continue // a fault already
+		}
 		l.report.warn(Pos{File: l.path(name)}, fmt.Sprintf("the files directly in %q", folder.Dir), "folder is ignored")
 	}
 }

@@ -195,6 +195,41 @@ func TestFolders(t *testing.T) {
 	}
 }
 
+// TestFolderForFile: a folder named like a file of the policy is a fault, for optional
+// files too: what would stand in the file may be what was to protect. It is a change
+// for who watches the folder, also where no file was.
+func TestFolderForFile(t *testing.T) {
+	for _, file := range securityFiles {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "security"))); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, file.name)
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		without, err := ReadFolder(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		with, err := ReadFolder(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, warnings, err := ParseSecurity(with, Options{LookupEnv: testEnv})
+		checkFaults(t, err, []string{path + ": is a folder; want a file"})
+		if len(warnings) > 0 {
+			t.Errorf("%s: warnings %v; want the fault alone", file.name, warnings)
+		}
+		if with.Hash() == without.Hash() {
+			t.Errorf("%s: the hash does not tell a folder from nothing", file.name)
+		}
+	}
+}
+
 func TestRefusedYAML(t *testing.T) {
 	const meta = "_meta: {type: roles, config_version: 2}\n"
 	f := func(text string, want ...string) {
