@@ -53,25 +53,27 @@ func (c *compiler) actions(at config.Pos, key string, texts []string) names.Patt
 func (c *compiler) vocabulary(sec *config.Security) {
 	for _, name := range slices.Sorted(maps.Keys(sec.ActionGroups)) {
 		group := sec.ActionGroups[name]
-		c.known(group.Pos, "allowed_actions", group.AllowedActions)
+		c.warnUnknown(group.Pos, "allowed_actions", group.AllowedActions)
 	}
 	for _, name := range slices.Sorted(maps.Keys(sec.Roles)) {
 		role := sec.Roles[name]
-		c.known(role.Pos, "cluster_permissions", role.ClusterPermissions)
+		c.warnUnknown(role.Pos, "cluster_permissions", role.ClusterPermissions)
 		for _, p := range role.IndexPermissions {
-			c.known(p.Pos, "allowed_actions", p.AllowedActions)
+			c.warnUnknown(p.Pos, "allowed_actions", p.AllowedActions)
 		}
 		for _, p := range role.TenantPermissions {
-			c.known(p.Pos, "allowed_actions", p.AllowedActions)
+			c.warnUnknown(p.Pos, "allowed_actions", p.AllowedActions)
 		}
 	}
 }
 
-func (c *compiler) known(at config.Pos, key string, texts []string) {
+// warnUnknown warns of each of texts that names no action and no group; one that can't
+// be read is a fault, also where no role uses it.
+func (c *compiler) warnUnknown(at config.Pos, key string, texts []string) {
 	for i, text := range texts {
-		p, err := names.ParsePattern(text)
-		if _, group := c.groups[text]; group || err != nil || strings.TrimSpace(text) == "" || known(text, p) {
-			continue // what is blank or can't be read is reported as that
+		p := c.pattern(at.Item(key, i), text)
+		if _, group := c.groups[text]; group || p.IsNothing() || known(text, p) {
+			continue // what matches nothing is blank or a fault, and was reported as that
 		}
 		c.warn(at.Item(key, i), "an action, or a group of action_groups.yml or built in", "unknown action or group %q", text)
 	}

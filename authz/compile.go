@@ -53,8 +53,11 @@ type compiler struct {
 	warnings []config.Warning
 }
 
+// fault notes what is wrong, once: a group is read for each role that has it.
 func (c *compiler) fault(at config.Pos, want, format string, args ...any) {
-	c.faults = append(c.faults, at.Fault(fmt.Sprintf(format, args...), want))
+	if f := at.Fault(fmt.Sprintf(format, args...), want); !slices.Contains(c.faults, f) {
+		c.faults = append(c.faults, f)
+	}
 }
 
 // warn notes what the owner should know; nobody can change what is built in.

@@ -58,6 +58,11 @@ func TestCompileFaults(t *testing.T) {
 	f(`mappings: {a: {and_backend_roles: ["/(/"]}}`, "a.and_backend_roles[0]")
 	f(`mappings: {a: {hosts: ["localhost"]}}`, "hosts cannot be trusted yet")
 	f(`{roles: {a: {cluster_permissions: [g]}}, action_groups: {g: {allowed_actions: ["/(/"]}}}`, "cannot parse pattern")
+
+	// What no role uses is read as well, and what many use is reported once.
+	f(`action_groups: {g: {allowed_actions: ["/a[b&&[c]]/"]}}`, "g.allowed_actions[0]", "intersection")
+	f(`roles: {a: {tenant_permissions: [{allowed_actions: ["/a[b&&[c]]/"]}]}}`, "a.tenant_permissions[0].allowed_actions[0]", "intersection")
+	f(`{roles: {a: {cluster_permissions: [g]}, b: {cluster_permissions: [g]}}, action_groups: {g: {allowed_actions: ["/(/"]}}}`, "1 fault:")
 }
 
 func TestCompileSettings(t *testing.T) {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,35 +28,35 @@ func TestRefusedRules(t *testing.T) {
 	f(`fls: ["a", "! "]`, at+`fls[1]: "! " excludes nothing; want a field or pattern after it`)
 	f(`fls: [~]`, at+`fls[0]: "~" is null; want a value; quote a text such as "~" or "null"`, at+`fls[0]: blank entry ""; want a field or pattern`)
 	f(`fls: [" "]`, at+`fls[0]: blank entry " "; want a field or pattern`)
-	f(`fls: ["~/[/"]`, at+"fls[0]: cannot compile \"/[/\": unterminated [] set in `[`; want a regular expression")
+	f(`fls: ["~/[/"]`, at+"fls[0]: cannot parse pattern \"/[/\": unclosed '['; want a regular expression")
 	f(`dls: " "`, at+`dls: blank query; want a query, or no key for all documents`)
 	f(`dls: "\n\t"`, at+`dls: blank query; want a query, or no key for all documents`)
-	f(`allowed_actions: ["/(/"]`, at+"allowed_actions[0]: cannot compile \"/(/\": missing closing ) in `(`; want a regular expression")
+	f(`allowed_actions: ["/(/"]`, at+"allowed_actions[0]: cannot parse pattern \"/(/\": cannot compile regular expression: missing closing ) in `(`; want a regular expression")
 	f(`masked_fields: ["a::"]`, at+`masked_fields[0]: unknown algorithm ""; want one of MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256, SHA3-224, SHA3-256, SHA3-384, SHA3-512`)
 	f(`masked_fields: ["a::/x/"]`, at+`masked_fields[0]: unknown algorithm "/x/"; want one of MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256, SHA3-224, SHA3-256, SHA3-384, SHA3-512`)
 	f(`masked_fields: ["a::/x/::y::/z/"]`, at+`masked_fields[0]: expression without replacement in "a::/x/::y::/z/"; want pattern, pattern::ALGORITHM or pattern::/regex/::replacement`)
 	f(`masked_fields: ["a::x::y"]`, at+`masked_fields[0]: "x"; want an expression between slashes`)
-	f(`masked_fields: ["a::/[/::y"]`, at+"masked_fields[0]: cannot compile \"/[/\": unterminated [] set in `[`; want a regular expression")
+	f(`masked_fields: ["a::/[/::y"]`, at+"masked_fields[0]: cannot parse pattern \"/[/\": unclosed '['; want a regular expression")
 	f(`masked_fields: ["::SHA-1"]`, at+`masked_fields[0]: no field in "::SHA-1"; want pattern, pattern::ALGORITHM or pattern::/regex/::replacement`)
 
 	refused(t, "roles.yml", "_meta: {type: roles, config_version: 2}\nr: {index_permissions: [{index_patterns: ['/a(?/']}], cluster_permissions: ['/)/'], tenant_permissions: [{tenant_patterns: ['/*/'], allowed_actions: ['/+/']}]}\n",
-		"roles.yml:2: r.cluster_permissions[0]: cannot compile \"/)/\": unexpected ) in `)`; want a regular expression",
-		"roles.yml:2: r.index_permissions[0].index_patterns[0]: cannot compile \"/a(?/\": unrecognized grouping construct: (? in `a(?`; want a regular expression",
-		"roles.yml:2: r.tenant_permissions[0].tenant_patterns[0]: cannot compile \"/*/\": missing argument to repetition operator in `*`; want a regular expression",
-		"roles.yml:2: r.tenant_permissions[0].allowed_actions[0]: cannot compile \"/+/\": missing argument to repetition operator in `+`; want a regular expression")
+		"roles.yml:2: r.cluster_permissions[0]: cannot parse pattern \"/)/\": cannot compile regular expression: unexpected ) in `)`; want a regular expression",
+		"roles.yml:2: r.index_permissions[0].index_patterns[0]: cannot parse pattern \"/a(?/\": group \"(?\" is not supported at offset 1; want a regular expression",
+		"roles.yml:2: r.tenant_permissions[0].tenant_patterns[0]: cannot parse pattern \"/*/\": cannot compile regular expression: missing argument to repetition operator in `*`; want a regular expression",
+		"roles.yml:2: r.tenant_permissions[0].allowed_actions[0]: cannot parse pattern \"/+/\": cannot compile regular expression: missing argument to repetition operator in `+`; want a regular expression")
 	refused(t, "roles_mapping.yml", "_meta: {type: rolesmapping, config_version: 2}\nsupport:\n  users: [anna]\n  hosts: ['10.0.0.*']\n",
 		`roles_mapping.yml:4: support.hosts: host "10.0.0.*"; want no hosts: the address of a client cannot be trusted before a rule says which peers may name it`)
 	refused(t, "roles_mapping.yml", "_meta: {type: rolesmapping, config_version: 2}\nsupport: {users: ['/[/'], backend_roles: ['/[/'], and_backend_roles: ['/[/']}\n",
-		"roles_mapping.yml:2: support.users[0]: cannot compile \"/[/\": unterminated [] set in `[`; want a regular expression",
-		"roles_mapping.yml:2: support.backend_roles[0]: cannot compile \"/[/\": unterminated [] set in `[`; want a regular expression",
-		"roles_mapping.yml:2: support.and_backend_roles[0]: cannot compile \"/[/\": unterminated [] set in `[`; want a regular expression")
+		"roles_mapping.yml:2: support.users[0]: cannot parse pattern \"/[/\": unclosed '['; want a regular expression",
+		"roles_mapping.yml:2: support.backend_roles[0]: cannot parse pattern \"/[/\": unclosed '['; want a regular expression",
+		"roles_mapping.yml:2: support.and_backend_roles[0]: cannot parse pattern \"/[/\": unclosed '['; want a regular expression")
 }
 
 // TestAcceptedRules holds forms that look like faults and are none.
 func TestAcceptedRules(t *testing.T) {
 	f := func(entry string) {
 		t.Helper()
-		text := "_meta: {type: roles, config_version: 2}\nr:\n  index_permissions:\n    - index_patterns: [a]\n      " + entry + "\n"
+		text := "_meta: {type: roles, config_version: 2}\nr:\n  index_permissions:\n    - " + entry + "\n"
 		if _, _, err := parseSample(t, map[string]string{"roles.yml": text}); err != nil {
 			t.Errorf("%s: %v", entry, err)
 		}
@@ -64,8 +65,38 @@ func TestAcceptedRules(t *testing.T) {
 	f(`dls: null`)
 	f(`fls: []`)
 	f(`fls: ["*", "~a", "!b", "/^c(?!d)/", "~/e/"]`)
-	f(`allowed_actions: ["/x${user.name}[/"]`) // known only when a user asks
+	f(`index_patterns: ["/x${user.name}[/"]`) // known only when a user asks
 	f(`masked_fields: ["a", "b::sha-512", "/c.*/", "d::/x/::y", "d::/x/::y::/z/::"]`)
+}
+
+// TestUnreadablePatterns: what the reader of patterns can't read as Java would is a
+// fault in every list of patterns, also where nothing uses what it stands in.
+func TestUnreadablePatterns(t *testing.T) {
+	const bad, why = `/a[b&&[c]]/`, `cannot parse pattern "/a[b&&[c]]/": intersection '&&' of character classes is not supported at offset 3; want a regular expression`
+	f := func(file, kind, text, path string) {
+		t.Helper()
+		refused(t, file, "_meta: {type: "+kind+", config_version: 2}\n"+strings.ReplaceAll(text, "BAD", "'"+bad+"'")+"\n", file+":2: "+path+": "+why)
+	}
+	f("action_groups.yml", "actiongroups", "g: {allowed_actions: [BAD]}", "g.allowed_actions[0]")
+	for _, list := range []string{
+		"cluster_permissions[0]", "index_permissions[0].index_patterns[0]", "index_permissions[0].allowed_actions[0]", "index_permissions[0].fls[0]",
+		"index_permissions[0].masked_fields[0]", "tenant_permissions[0].tenant_patterns[0]", "tenant_permissions[0].allowed_actions[0]",
+	} {
+		text := strings.NewReplacer("[0].", ": [{", "[0]", ": [BAD]").Replace(list)
+		if strings.Contains(list, "].") {
+			text += "}]"
+		}
+		f("roles.yml", "roles", "r: {"+text+"}", "r."+list)
+	}
+	for _, list := range []string{"users", "backend_roles", "and_backend_roles"} {
+		f("roles_mapping.yml", "rolesmapping", "support: {"+list+": [BAD]}", "support."+list+"[0]")
+	}
+	f("audit.yml", "audit", "config: {compliance: {}, audit: {ignore_users: [BAD]}}", "config.audit.ignore_users[0]")
+
+	// A variable is put in where patterns may hold one; an action is read as it stands.
+	const open = `cannot parse pattern "/x${user.name}[/": unclosed '['; want a regular expression`
+	refused(t, "roles.yml", "_meta: {type: roles, config_version: 2}\nr: {index_permissions: [{allowed_actions: ['/x${user.name}[/']}]}\n",
+		"roles.yml:2: r.index_permissions[0].allowed_actions[0]: "+open)
 }
 
 func TestRefusedDynamic(t *testing.T) {
@@ -80,7 +111,7 @@ func TestRefusedDynamic(t *testing.T) {
 	f("    filtered_alias_mode: forbid\n", at+`filtered_alias_mode: "forbid"; want one of "warn", "nowarn", "disallow"`)
 	f("    hosts_resolver_mode: dns\n", at+`hosts_resolver_mode: "dns"; want one of "ip-only", "ip-hostname", "ip-hostname-lookup"`)
 	f("    kibana: {sign_in_options: [BASIC, MAGIC]}\n", at+`kibana.sign_in_options[1]: "MAGIC"; want one of "BASIC", "SAML", "OPENID", "ANONYMOUS"`)
-	f("    http: {xff: {internalProxies: '('}}\n", at+"http.xff.internalProxies: cannot compile \"/(/\": missing closing ) in `(`; want a regular expression")
+	f("    http: {xff: {internalProxies: '('}}\n", at+"http.xff.internalProxies: cannot parse pattern \"/(/\": cannot compile regular expression: missing closing ) in `(`; want a regular expression")
 	f("    api_tokens: {max_tokens: many}\n", at+`api_tokens.max_tokens: "many"; want a whole number`)
 	f("      two: {order: 1, http_authenticator: {type: basic}, authentication_backend: {type: intern}}\n",
 		`config.yml:6: config.dynamic.authc.two.order: 1, the same as domain "passwords"; want a number of its own: the order of two enabled domains must be clear`)

@@ -158,7 +158,7 @@ func TestRefusedGuard(t *testing.T) {
 	one("policy: {roles_mapping_resolution: both}\n", `policy.roles_mapping_resolution: "both"; want one of "MAPPING_ONLY", "BACKENDROLES_ONLY", "BOTH"`)
 	one("policy: {compliance_salt: short}\n", `policy.compliance_salt: 5 bytes; want at least 16 bytes`)
 	one("policy: {masked_fields_algorithm_default: CRC32}\n", `policy.masked_fields_algorithm_default: "CRC32"; want one of BLAKE2B_LEGACY_DEFAULT, MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256, SHA3-224, SHA3-256, SHA3-384, SHA3-512`)
-	one("policy: {system_indices: {indices: ['/[/']}}\n", "policy.system_indices.indices[0]: cannot compile \"/[/\": unterminated [] set in `[`; want a regular expression")
+	one("policy: {system_indices: {indices: ['/[/']}}\n", "policy.system_indices.indices[0]: cannot parse pattern \"/[/\": unclosed '['; want a regular expression")
 }
 
 func TestRefusedUpstream(t *testing.T) {
