@@ -241,13 +241,16 @@ func TestRefusedYAML(t *testing.T) {
 	f("- a\n", `roles.yml:1: a list; want a map of keys`)
 	f("roles", `roles.yml:1: "roles"; want a map of keys`)
 	const closed, tab, column = "each bracket closed, and commas between the items", "spaces at the start of a line, not a tab", "the keys of a map in one column, and "
+	const token = "quotes around a text that starts with '@', '%' or '`', and no '|' or '>' inside braces and brackets"
 	f(meta+"r:\n  reserved: [true\n", `roles.yml:3: did not find expected ',' or ']'; want `+closed)
 	f(meta+"r: {reserved: true\n", `roles.yml:2: did not find expected ',' or '}'; want `+closed)
 	f(meta+"r:\n\treserved: true\n", `roles.yml:3: found character that cannot start any token; want `+tab)
 	f(meta+"r:\n  reserved: true\n\thidden: true\n", `roles.yml:4: found a tab character that violates indentation; want `+tab)
 	f(meta+"r:\n  index_permissions:\n  - dls: |\n \t  {}\n", `roles.yml:5: found a tab character where an indentation space is expected; want `+tab)
 	f(meta+"r:\n  cluster_permissions:\n  - read\n\t- write\n", `roles.yml:5: found a tab character that violates indentation; want `+tab)
-	f(meta+"r: {description: @x}\n", "roles.yml:2: found character that cannot start any token; want quotes around a text that starts with '@', '%' or '`'")
+	f(meta+"r: {description: @x}\n", "roles.yml:2: found character that cannot start any token; want "+token)
+	f(meta+"r: {description: |\n  x}\n", "roles.yml:2: found character that cannot start any token; want "+token)
+	f(meta+"r:\n  cluster_permissions: [>\n    read]\n", "roles.yml:3: found character that cannot start any token; want "+token)
 	f(meta+"r: {cluster_permissions: [*]}\n", `roles.yml:2: did not find expected alphabetic or numeric character; want quotes around a text that starts with '*' or '&'`)
 	f(meta+"r: {cluster_permissions: [*read]}\n", `roles.yml:2: unknown anchor 'read' referenced; want quotes around a text that starts with '*'`)
 	f(meta+"r:\n  description: a: b\n", `roles.yml:3: mapping values are not allowed in this context; want `+column+`quotes around a text with ': ' in it`)
@@ -274,6 +277,33 @@ func TestRefusedYAML(t *testing.T) {
 	f(meta+"r: {\"hidden\": true, hidden: false}\n", `roles.yml:2: r.hidden: duplicate key "hidden", first in line 2; want each key once`)
 	f(meta+"? [a, b]\n: {}\n", `roles.yml:2: key is a list; want a text`)
 	f(meta+"\"${env.ROLE}\": {}\n", `roles.yml:2: "${env.ROLE}": environment variable in key "${env.ROLE}"; want a plain key; only values are substituted`)
+}
+
+// TestLineOfAlias: the line that is named is that of the alias, whatever else looks like
+// it in comments, quotes and texts. Other faults of which the parser names no line, or
+// counts it from 0, have the right one as well.
+func TestLineOfAlias(t *testing.T) {
+	f := func(text string, line int) {
+		t.Helper()
+		const what = `unknown anchor 'read' referenced; want quotes around a text that starts with '*'`
+		refused(t, "roles.yml", text, fmt.Sprintf("roles.yml:%d: %s", line, what))
+	}
+	const meta = "_meta: {type: roles, config_version: 2}\n"
+	f(meta+"# never *read here\nr:\n  description: x\n  cluster_permissions:\n  - *read\n", 6)
+	f(meta+"r: {description: '*reads'}\ns: {cluster_permissions: [*read]}\n", 3)
+	f(meta+"r: {description: \"say *read\"}\ns: {cluster_permissions: [*read]}\n", 3)
+	f(meta+"r:\n  description: say *read\ns: {cluster_permissions: [ *read ]}\n", 4)
+	f(meta+"r:\n  description: |\n    *read\n    - *read\ns: *read\n", 6)
+	f(meta+"r:\n  description: 'a\n    *read\n    # '\ns: {description: \"# \", hidden: *read}\nt: '*read'\n", 6)
+	f(meta+"r: [*read]\ns: [*read]\n", 2) // the first of two
+	f(meta+"r: &reads {}\ns: *reads\nt: *read\n", 4)
+	f(meta+"r:\n  *read : {}\n", 3)
+	f("*read", 1)
+	f(meta+"---\n- '*read'\n- *read\n", 4) // in a second document
+
+	refused(t, "roles.yml", meta+"r:\n  description: \"\u00e9\x01\"\n", `roles.yml:3: control characters are not allowed; want no control character; in double quotes \x01 stands for one`)
+	refused(t, "roles.yml", meta+"# \x7f\n", `roles.yml:2: control characters are not allowed; want no control character; in double quotes \x01 stands for one`)
+	refused(t, "roles.yml", meta+"r:\n  description: !a!b c\n", `roles.yml:3: found undefined tag handle; want quotes around a text that starts with '!'`)
 }
 
 // TestBounds holds that a file is measured before it costs.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -14,13 +15,15 @@ var remedies = []struct {
 	said, want string
 	from0      bool // lines are counted from 0 in the parser's errors about structure
 }{
-	{said: "cannot start any token", want: "quotes around a text that starts with '@', '%' or '`'"},
+	{said: "cannot start any token", want: "quotes around a text that starts with '@', '%' or '`', and no '|' or '>' inside braces and brackets"},
 	{said: "expected alphabetic or numeric character", want: "quotes around a text that starts with '*' or '&'"},
 	{said: "unknown anchor", want: "quotes around a text that starts with '*'"},
 	{said: "mapping values are not allowed", want: "the keys of a map in one column, and quotes around a text with ': ' in it"},
 	{said: "could not find expected ':'", want: "a colon and a space behind each key"},
 	{said: "unexpected end of stream", want: "each quote closed"},
 	{said: "unexpected document indicator", want: "each quote closed"},
+	{said: "control characters", want: "no control character; in double quotes \\x01 stands for one"},
+	{said: "undefined tag handle", want: "quotes around a text that starts with '!'", from0: true},
 	{said: "unknown escape character", want: "single quotes around a text with a backslash"},
 	{said: "did not find expected key", want: "the keys of a map in one column, and nothing behind a quoted text or a closed bracket", from0: true},
 	{said: "did not find expected '-' indicator", want: "the items of a list in one column", from0: true},
@@ -46,11 +49,52 @@ func syntaxFault(file string, data []byte, err error) Fault {
 		}
 		break
 	}
-	if m := unknownAnchor.FindStringSubmatch(f.Msg); m != nil { // the parser names no line for it
-		before, _, _ := bytes.Cut(data, []byte("*"+m[1]))
-		f.Line = 1 + bytes.Count(before, []byte("\n"))
+	switch { // of these the parser names no line
+	case strings.Contains(said, "unknown anchor"):
+		f.Line = aliasLine(data, said)
+	case strings.Contains(said, "control characters"):
+		f.Line = controlLine(data)
 	}
 	return f
+}
+
+// aliasLine returns the line of the alias that the parser gave up at, and said so. The
+// same text may stand in comments, quotes and blocks too; but the parser reads from the
+// start, so that it gives up at that alias in each part of the file that holds its line,
+// and in none that ends before.
+func aliasLine(data []byte, said string) int {
+	m := unknownAnchor.FindStringSubmatch(said)
+	if m == nil {
+		return 0
+	}
+	type candidate struct{ line, end int }
+	var list []candidate
+	end := 0
+	for i, text := range bytes.SplitAfter(data, []byte("\n")) {
+		end += len(text)
+		if bytes.Contains(text, []byte("*"+m[1])) {
+			list = append(list, candidate{i + 1, end})
+		}
+	}
+	first := sort.Search(len(list), func(i int) bool {
+		_, err := parseOne(data[:list[i].end])
+		return err != nil && strings.Contains(err.Error(), m[0])
+	})
+	if first == len(list) {
+		return 0 // a wrong line would be worse than none
+	}
+	return list[first].line
+}
+
+// controlLine returns the line of the first character that YAML does not allow.
+func controlLine(data []byte) int {
+	at := bytes.IndexFunc(data, func(r rune) bool {
+		return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r >= 0x7F && r < 0xA0 && r != 0x85 || r == 0xFFFE || r == 0xFFFF
+	})
+	if at < 0 {
+		return 0
+	}
+	return 1 + bytes.Count(data[:at], []byte("\n"))
 }
 
 var (
