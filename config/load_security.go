@@ -46,7 +46,7 @@ type Folder struct {
 
 // ReadFolder reads a security folder. A folder that Kubernetes mounts from a
 // ConfigMap or Secret is read as one generation: its files are links into a
-// folder that is exchanged as a whole, and are read there.
+// folder that is exchanged as a whole, and are read there. An error is of type Faults.
 func ReadFolder(dir string) (Folder, error) {
 	folder := Folder{Dir: dir, Files: map[string][]byte{}}
 	from := dir
@@ -55,7 +55,7 @@ func ReadFolder(dir string) (Folder, error) {
 	}
 	entries, err := os.ReadDir(from)
 	if err != nil {
-		return Folder{}, fmt.Errorf("cannot read the security folder: %w", err)
+		return Folder{}, unreadable(dir, err)
 	}
 	for _, entry := range entries {
 		path := filepath.Join(from, entry.Name())
@@ -73,11 +73,15 @@ func ReadFolder(dir string) (Folder, error) {
 		}
 		data, err := os.ReadFile(path) //nolint:gosec // G304: the operator names the folder
 		if err != nil {
-			return Folder{}, fmt.Errorf("cannot read the security folder: %w", err)
+			return Folder{}, unreadable(dir, err)
 		}
 		folder.Files[entry.Name()] = data
 	}
 	return folder, nil
+}
+
+func unreadable(dir string, err error) Faults {
+	return faultOf(dir, fmt.Errorf("cannot read the security folder: %w", err), "a folder with files that guard can read")
 }
 
 func isSecurityFile(name string) bool {
@@ -113,7 +117,7 @@ type Options struct {
 func LoadSecurity(dir string, o Options) (*Security, []Warning, error) {
 	folder, err := ReadFolder(dir)
 	if err != nil {
-		return nil, nil, faultOf(dir, err, "a folder with files that guard can read")
+		return nil, nil, err
 	}
 	return ParseSecurity(folder, o)
 }

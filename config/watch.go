@@ -23,8 +23,8 @@ type WatchOptions struct {
 }
 
 // Watcher tells that the content of a security folder has changed: that other
-// bytes are there, not that a file was touched. It reads nothing but bytes; who
-// is told loads the folder, and keeps what is at work if that fails.
+// bytes are there, not that a file was touched. It reads nothing but bytes, and
+// hands them on: who is told loads them, and keeps what is at work if that fails.
 //
 // It listens to the file system and looks by itself now and then, since not every
 // file system tells, and a folder that is exchanged as a whole takes its watch
@@ -32,10 +32,18 @@ type WatchOptions struct {
 type Watcher struct {
 	dir     string
 	options WatchOptions
-	changes chan struct{}
+	changes chan Change
 	notify  *fsnotify.Watcher // nil if the system has none to give
 	stop    context.CancelFunc
 	done    sync.WaitGroup
+}
+
+// Change is what a security folder holds since its last change. Who loads that, and
+// does not read the folder again, has judged just what the watcher has seen: bytes that
+// were there only in between can't stay at work.
+type Change struct {
+	Folder Folder
+	Err    error // of type Faults: the folder can't be read
 }
 
 // Watch starts watching dir. Known is the Hash of what is loaded: if the folder
@@ -47,7 +55,7 @@ func Watch(dir, known string, o WatchOptions) *Watcher {
 	if o.Poll <= 0 {
 		o.Poll = defaultPoll
 	}
-	w := &Watcher{dir: dir, options: o, changes: make(chan struct{}, 1)}
+	w := &Watcher{dir: dir, options: o, changes: make(chan Change, 1)}
 	if !o.deaf {
 		if notify, err := fsnotify.NewWatcher(); err == nil { // else polling has to do
 			w.notify = notify
@@ -59,9 +67,9 @@ func Watch(dir, known string, o WatchOptions) *Watcher {
 	return w
 }
 
-// Changes gets a value after each change. Changes that nobody took in the
-// meantime are one.
-func (w *Watcher) Changes() <-chan struct{} { return w.changes }
+// Changes gets a value after each change. Of changes that nobody took in the meantime
+// the last one counts.
+func (w *Watcher) Changes() <-chan Change { return w.changes }
 
 // Close stops the watcher and waits until it has stopped.
 func (w *Watcher) Close() {
@@ -92,12 +100,12 @@ func (w *Watcher) run(ctx context.Context, known string) {
 		case <-poll.C:
 			quiet.Reset(0)
 		case <-quiet.C:
-			seen := w.look()
+			change, seen := w.look()
 			switch {
 			case seen == known:
 			case seen == before:
 				known = seen
-				w.tell()
+				w.tell(change)
 			default: // may be half written: what counts is what stays
 				quiet.Reset(w.options.Quiet)
 			}
@@ -106,19 +114,20 @@ func (w *Watcher) run(ctx context.Context, known string) {
 	}
 }
 
-// tell makes one change of those that nobody took yet.
-func (w *Watcher) tell() {
+// tell puts a change in the place of one that nobody took yet.
+func (w *Watcher) tell(c Change) {
 	select {
-	case w.changes <- struct{}{}:
+	case <-w.changes:
 	default:
 	}
+	w.changes <- c // there is room: nobody else sends
 }
 
-// unreadable stands for the hash of a folder that can't be read.
-const unreadable = "unreadable"
+// noHash stands for the hash of a folder that can't be read.
+const noHash = "unreadable"
 
-// look returns the hash of what is in the folder.
-func (w *Watcher) look() string {
+// look returns what is in the folder, and its hash.
+func (w *Watcher) look() (c Change, hash string) {
 	if w.notify != nil {
 		// Again each time: the folder may be another one by the same name. It fails if
 		// there is none, which is seen below.
@@ -126,7 +135,7 @@ func (w *Watcher) look() string {
 	}
 	folder, err := ReadFolder(w.dir)
 	if err != nil {
-		return unreadable
+		return Change{Err: err}, noHash
 	}
-	return folder.Hash()
+	return Change{Folder: folder}, folder.Hash()
 }

@@ -46,12 +46,20 @@ func (w watched) write(name, text string) {
 	}
 }
 
+// changed wants a change that holds what is in the folder; half of it may come before.
 func (w watched) changed(why string) {
 	w.Helper()
-	select {
-	case <-w.w.Changes():
-	case <-time.After(10 * time.Second):
-		w.Fatalf("%s: no change is seen", why)
+	now, err := ReadFolder(w.dir)
+	timeout := time.After(10 * time.Second)
+	for {
+		select {
+		case c := <-w.w.Changes():
+			if (c.Err == nil) == (err == nil) && c.Folder.Hash() == now.Hash() {
+				return
+			}
+		case <-timeout:
+			w.Fatalf("%s: no change with what is there is seen", why)
+		}
 	}
 }
 
@@ -92,9 +100,10 @@ func TestWatch(t *testing.T) {
 
 // TestWatchKnown holds that nothing is missed between loading and watching.
 func TestWatchKnown(t *testing.T) {
-	w := Watch(filepath.Join("testdata", "security"), "another hash", byEvents)
+	dir := filepath.Join("testdata", "security")
+	w := Watch(dir, "another hash", byEvents)
 	defer w.Close()
-	watched{T: t, w: w}.changed("the folder was another one from the start")
+	watched{T: t, dir: dir, w: w}.changed("the folder was another one from the start")
 }
 
 // TestWatchConfigMap swaps a link, as Kubernetes does.
@@ -147,6 +156,17 @@ func TestWatchFolderGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.changed("the folder is back")
+}
+
+// TestWatchLast: who takes a change late gets what the folder holds now.
+func TestWatchLast(t *testing.T) {
+	w := Watcher{changes: make(chan Change, 1)}
+	for _, dir := range []string{"first", "last"} {
+		w.tell(Change{Folder: Folder{Dir: dir}})
+	}
+	if c := <-w.Changes(); c.Folder.Dir != "last" || len(w.Changes()) > 0 {
+		t.Errorf("got %q, and %d more; want the last change alone", c.Folder.Dir, len(w.Changes()))
+	}
 }
 
 func TestWatchCloses(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,8 +148,26 @@ func copySample(t *testing.T) string {
 	return folder
 }
 
+// gauge returns the value of a metric.
+func gauge(t *testing.T, r *prometheus.Registry, name string) float64 {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("no metric %s", name)
+	return 0
+}
+
 // TestReload: each change of the folder is told once, also one that takes a fault back,
-// and only a policy without a fault is put to work.
+// and only a policy without a fault is put to work. The metric says whether the folder is
+// at fault now. What was seen is what counts, though the folder holds something else by
+// the time that it is loaded.
 func TestReload(t *testing.T) {
 	c := sampleConfig(copySample(t))
 	v, err := newVerifier(c)
@@ -162,23 +181,45 @@ func TestReload(t *testing.T) {
 	}
 	cur.setPolicy(p)
 	core, logs := observer.New(zap.InfoLevel)
-	re := newReloads(prometheus.NewRegistry(), c, v, cur, zap.New(core))
-	f := func(tenants, want string, atWork bool) {
+	metrics := prometheus.NewRegistry()
+	re := newReloads(metrics, c, v, cur, zap.New(core))
+	seen := func(tenants string) config.Change {
+		t.Helper()
+		write(t, c.Security, "tenants.yml", tenants)
+		folder, err := config.ReadFolder(c.Security)
+		return config.Change{Folder: folder, Err: err}
+	}
+	const swapped, refused, back = "policy reloaded", "cannot use the changed security folder; the policy at work stays", "the security folder holds the policy at work again"
+	f := func(change config.Change, want ...string) {
 		t.Helper()
 		before := cur.policyHash()
-		write(t, c.Security, "tenants.yml", tenants)
-		re.reload()
-		if all := logs.TakeAll(); len(all) != 1 || all[0].Message != want {
-			t.Errorf("got records %v; want %q", all, want)
+		re.reload(change)
+		said := []string{}
+		for _, record := range logs.TakeAll() {
+			said = append(said, record.Message)
 		}
-		if swapped := cur.policyHash() != before; swapped != atWork {
-			t.Errorf("%s: swapped is %v; want %v", tenants, swapped, atWork)
+		if !slices.Equal(said, want) {
+			t.Errorf("got records %q; want %q", said, want)
+		}
+		if got := cur.policyHash() != before; got != slices.Contains(want, swapped) {
+			t.Errorf("swapped is %v; want it where the records say so: %q", got, want)
+		}
+		if got := gauge(t, metrics, "guard_config_faulty"); (got == 1) != slices.Contains(want, refused) {
+			t.Errorf("guard_config_faulty is %v after %q", got, want)
 		}
 	}
 	const meta = "_meta: {type: tenants, config_version: 2}\n"
-	f(meta+"one: {description: x}\n", "policy reloaded", true)
-	f(meta+"one: [\n", "cannot use the changed security folder; the policy at work stays", false)
-	f(meta+"one: {description: x}\n", "the security folder holds the policy at work again", false)
+	f(seen(meta+"one: {description: x}\n"), swapped)
+	f(seen(meta+"one: [\n"), refused)
+	f(seen(meta+"one: [[\n"), refused)
+	f(seen(meta+"one: {description: x}\n"), back)
+	f(seen(meta + "one: {description: x}\n")) // a change that was taken back before it was loaded
+
+	_, err = config.ReadFolder(filepath.Join(c.Security, "none"))
+	f(config.Change{Err: err}, refused)
+	good := seen(meta + "two: {}\n")
+	seen(meta + "two: [\n") // meanwhile
+	f(good, swapped)
 }
 
 // TestWarningsAreSaidOnce: packages that look at the same entry do not both warn of it.

@@ -17,7 +17,16 @@ type policy struct {
 // loadPolicy reads, validates and compiles the security folder. All faults are
 // reported at once; warnings come in both cases.
 func loadPolicy(c *config.Config, v *authn.Verifier) (*policy, []config.Warning, error) {
-	sec, warnings, err := config.LoadSecurity(c.Security, config.Options{Policy: c.Policy})
+	folder, err := config.ReadFolder(c.Security)
+	if err != nil {
+		return nil, nil, err
+	}
+	return compilePolicy(folder, c, v)
+}
+
+// compilePolicy is loadPolicy for what was read.
+func compilePolicy(folder config.Folder, c *config.Config, v *authn.Verifier) (*policy, []config.Warning, error) {
+	sec, warnings, err := config.ParseSecurity(folder, config.Options{Policy: c.Policy})
 	if err != nil {
 		return nil, warnings, err
 	}

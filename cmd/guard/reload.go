@@ -19,8 +19,9 @@ type reloads struct {
 	current  *current
 	log      *zap.Logger
 
+	faulty       bool // what the folder held at the last look can't be used
 	done, failed prometheus.Counter
-	last         prometheus.Gauge
+	last, fault  prometheus.Gauge
 }
 
 func newReloads(r prometheus.Registerer, c *config.Config, v *authn.Verifier, cur *current, log *zap.Logger) *reloads {
@@ -29,8 +30,9 @@ func newReloads(r prometheus.Registerer, c *config.Config, v *authn.Verifier, cu
 		done:   prometheus.NewCounter(prometheus.CounterOpts{Name: "guard_config_reloads_total", Help: "Security folders that were put to work after the start."}),
 		failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "guard_config_reload_errors_total", Help: "Changed security folders that had a fault and changed nothing."}),
 		last:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "guard_config_last_success_timestamp_seconds", Help: "When the policy at work was loaded."}),
+		fault:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "guard_config_faulty", Help: "1 while the security folder can't be used, so that an older policy is at work; else 0."}),
 	}
-	r.MustRegister(re.done, re.failed, re.last)
+	r.MustRegister(re.done, re.failed, re.last, re.fault)
 	re.last.Set(float64(time.Now().Unix()))
 	return re
 }
@@ -43,30 +45,47 @@ func (re *reloads) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-w.Changes():
-			re.reload()
+		case c := <-w.Changes():
+			re.reload(c)
 		}
 	}
 }
 
-// reload builds the new policy aside and swaps it in if it has no fault. The same
-// bytes are no change: they come after a fault that was taken back.
-func (re *reloads) reload() {
-	p, warnings, err := loadPolicy(re.config, re.verifier)
-	if err != nil {
+// reload builds the policy that a change brings aside, and swaps it in if it has no
+// fault. The same bytes are no change: they come after a fault that was taken back, or
+// after a change that was taken back before anybody looked.
+func (re *reloads) reload(c config.Change) {
+	p, warnings, err := re.build(c)
+	wasFaulty := re.faulty
+	re.setFaulty(err != nil)
+	switch {
+	case err != nil:
 		re.failed.Inc()
 		re.log.Error("cannot use the changed security folder; the policy at work stays", zap.Error(err))
-		return
-	}
-	if p.hash == re.current.policyHash() {
+	case p.hash != re.current.policyHash():
+		logWarnings(re.log, warnings)
+		re.current.setPolicy(p)
+		re.done.Inc()
+		re.last.Set(float64(time.Now().Unix()))
+		re.log.Info("policy reloaded", zap.String("hash", p.hash))
+	case wasFaulty:
 		re.log.Info("the security folder holds the policy at work again", zap.String("hash", p.hash))
-		return
 	}
-	logWarnings(re.log, warnings)
-	re.current.setPolicy(p)
-	re.done.Inc()
-	re.last.Set(float64(time.Now().Unix()))
-	re.log.Info("policy reloaded", zap.String("hash", p.hash))
+}
+
+func (re *reloads) build(c config.Change) (*policy, []config.Warning, error) {
+	if c.Err != nil {
+		return nil, nil, c.Err
+	}
+	return compilePolicy(c.Folder, re.config, re.verifier)
+}
+
+func (re *reloads) setFaulty(faulty bool) {
+	re.faulty = faulty
+	re.fault.Set(0)
+	if faulty {
+		re.fault.Set(1)
+	}
 }
 
 // registerState shows how old the state of the cluster is.
