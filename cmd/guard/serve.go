@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -58,32 +57,13 @@ func serve(ctx context.Context, s settings) error {
 		printWarnings(os.Stderr, warnings) // there is no log yet, and a warning may explain the fault
 		return err
 	}
-	limitMemory(c)
+	collectorFor(c.Limits, os.Getenv).use()
 	srv, err := newServer(c, warnings)
 	if err != nil {
 		return err
 	}
 	defer srv.transport.Close()
 	return srv.run(ctx)
-}
-
-// baseMemory is what guard needs beside the bytes of requests: policy, state, views.
-const baseMemory = 256 << 20 // 256 MiB
-
-// gcPercent lets the heap grow to five times what is in use before it is collected: what
-// is in use is small, so that it would be collected every few dozen requests otherwise.
-// The limit below bounds it.
-const gcPercent = 400
-
-// limitMemory makes the garbage collector keep up with the bytes that requests may
-// hold, unless the environment has its own wishes (GOMEMLIMIT, GOGC).
-func limitMemory(c *config.Config) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(c.Limits.MaxInFlight + c.Limits.MaxInFlight/2 + baseMemory)
-	}
 }
 
 // newServer wires the parts; it opens no socket.
