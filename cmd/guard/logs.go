@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -16,16 +17,26 @@ func newLogger(c config.Log) (*zap.Logger, zap.AtomicLevel, error) {
 	if err != nil {
 		return nil, level, fmt.Errorf("cannot use log level: %w", err)
 	}
-	conf := zap.NewProductionConfig()
-	conf.Level = level
-	conf.Sampling = nil // denials have a limiter of their own; nothing else repeats
-	conf.DisableStacktrace = true
-	conf.EncoderConfig.TimeKey, conf.EncoderConfig.EncodeTime = "time", zapcore.ISO8601TimeEncoder
-	log, err := conf.Build()
+	log, err := logConfig(level).Build()
 	if err != nil {
 		return nil, level, fmt.Errorf("cannot make the log: %w", err)
 	}
 	return log, level, nil
+}
+
+func logConfig(level zap.AtomicLevel) zap.Config {
+	conf := zap.NewProductionConfig()
+	conf.Level = level
+	conf.Sampling = nil // denials have a limiter of their own; nothing else repeats
+	conf.DisableStacktrace = true
+	conf.EncoderConfig.TimeKey, conf.EncoderConfig.EncodeTime = "time", encodeTime
+	return conf
+}
+
+// encodeTime writes RFC 3339 with milliseconds in UTC, so that the logs of machines in
+// several zones, and of an hour that comes twice, sort by their text.
+func encodeTime(t time.Time, enc zapcore.PrimitiveArrayEncoder) {
+	enc.AppendString(t.UTC().Format("2006-01-02T15:04:05.000Z07:00"))
 }
 
 func logWarnings(log *zap.Logger, warnings []config.Warning) {
