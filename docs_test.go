@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -319,6 +320,48 @@ func TestPackages(t *testing.T) {
 		if !strings.Contains(string(text), "`"+dir+"`") {
 			t.Errorf("docs/architecture.md does not name the package %s", dir)
 		}
+	}
+}
+
+var (
+	lawNamed  = regexp.MustCompile(`\b[Ll]aw[\s/]+([0-9]+)`) // also across two lines of a comment
+	lawStated = regexp.MustCompile(`(?m)^([0-9]+)\. \*\*`)
+)
+
+// TestLaws: docs/architecture.md numbers its laws without a gap, and states each one that
+// the code or a document names.
+func TestLaws(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## Laws\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	stated := map[string]bool{}
+	for i, m := range lawStated.FindAllStringSubmatch(section, -1) {
+		stated[m[1]] = true
+		if m[1] != strconv.Itoa(i+1) {
+			t.Errorf("law %d of docs/architecture.md has the number %s", i+1, m[1])
+		}
+	}
+	found := 0
+	walk(t, func(path string) {
+		if ext := filepath.Ext(path); ext != ".go" && ext != ".md" {
+			return
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range lawNamed.FindAllStringSubmatch(string(text), -1) {
+			found++
+			if !stated[m[1]] {
+				t.Errorf("%s names law %s, which docs/architecture.md does not state", path, m[1])
+			}
+		}
+	})
+	if found < 20 {
+		t.Fatalf("found %d laws named; the search is broken", found)
 	}
 }
 

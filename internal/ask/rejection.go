@@ -48,7 +48,7 @@ type ErrorType string
 func (t ErrorType) Name() string { return cmp.Or(string(t), "security_exception") }
 
 // Rejection is a refusal: what is sent and what is logged are different fields
-// (law 12, STYLE R19). Its zero value refuses with 403.
+// (law 12). Its zero value refuses with 403.
 type Rejection struct {
 	Status Status
 	Type   ErrorType
