@@ -373,7 +373,7 @@ func (c *CreateIndex) read(body esjson.Value) ([]names.Expr, error) {
 		if _, err := singleName(name); err != nil {
 			return nil, err
 		}
-		where := fmt.Sprintf("alias [%s] of %s", clip(name), where)
+		where := fmt.Sprintf("alias [%s] of %s", names.Clip(name), where)
 		if !details.Is(esjson.Object) {
 			return nil, badBody("parse_exception", "cannot use %s as %s; want an object", details.Kind(), where)
 		}

@@ -96,7 +96,7 @@ func (p *BulkParser) Parse(line []byte) (BulkAction, error) {
 		case "delete":
 			a.Op = BulkDelete
 		default:
-			return BulkAction{}, badBody("illegal_argument_exception", "Malformed action/metadata line: unknown action [%s]; want one of [index, create, update, delete]", clip(key))
+			return BulkAction{}, badBody("illegal_argument_exception", "Malformed action/metadata line: unknown action [%s]; want one of [index, create, update, delete]", names.Clip(key))
 		}
 		if !meta.Is(esjson.Object) {
 			return BulkAction{}, badBody("illegal_argument_exception", "cannot use %s as [%s] of %s; want an object", meta.Kind(), key, where)
@@ -162,7 +162,7 @@ func (a *BulkAction) readOpType(where string, v esjson.Value) error {
 	case a.Op == BulkIndex && s == "index", a.Op == BulkCreate && s == "create":
 		return nil
 	default:
-		return badBody("illegal_argument_exception", "cannot use op_type [%s] in [%s] of %s", clip(s), a.Op, where)
+		return badBody("illegal_argument_exception", "cannot use op_type [%s] in [%s] of %s", names.Clip(s), a.Op, where)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"guard/internal/ask"
+	"guard/internal/names"
 )
 
 // Match is a request on its route. It refers to the path that was matched. The zero
@@ -135,17 +136,7 @@ func badPath(path []string, fault string) error {
 	}
 }
 
-// maxShown bounds how much of a client's text an error repeats.
-const maxShown = 256
-
-func shown(path []string) string { return clip(string(appendPath(nil, path))) }
-
-func clip(s string) string {
-	if len(s) <= maxShown {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxShown], "") + "..."
-}
+func shown(path []string) string { return names.Clip(string(appendPath(nil, path))) }
 
 // Index returns what stands for {index} in the path.
 func (m Match) Index() (string, bool) { return m.value(slotIndex) }

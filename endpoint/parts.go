@@ -147,8 +147,8 @@ func singleName(text string) (names.Expr, error) {
 func badName(e names.Expr, fault string) error {
 	return &ask.Rejection{
 		Status: http.StatusBadRequest, Type: "invalid_index_name_exception",
-		Public: fmt.Sprintf("Invalid index name [%s], %s", clip(string(e)), fault),
-		Reason: ask.ReasonBadRequest, Index: strings.Clone(string(e)),
+		Public: fmt.Sprintf("Invalid index name [%s], %s", names.Clip(string(e)), fault),
+		Reason: ask.ReasonBadRequest, Index: strings.Clone(names.Clip(string(e))),
 	}
 }
 
@@ -175,7 +175,7 @@ func badJSON(err error) error {
 func unknownKey(where, key string) error {
 	return &ask.Rejection{
 		Status: http.StatusBadRequest, Type: "illegal_argument_exception",
-		Public: fmt.Sprintf("unknown key [%s] in %s", clip(key), where),
+		Public: fmt.Sprintf("unknown key [%s] in %s", names.Clip(key), where),
 		Reason: ask.ReasonUnknownBody,
 	}
 }

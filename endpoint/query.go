@@ -60,7 +60,7 @@ func (m Match) read(p ask.Param, q *Query, inURL *bodyInParams) error {
 	case Plain, QueryText, QueryDetail, Fields, Outside, AnswerFilter, AnswerFormat, Columns:
 	case Flag, Formatting, AnswerForm:
 		if !isFlag(p.Value) {
-			return m.badParam("holds parameter [%s]: Failed to parse value [%s] as only [true] or [false] are allowed.", p.Name, clip(p.Value))
+			return m.badParam("holds parameter [%s]: Failed to parse value [%s] as only [true] or [false] are allowed.", p.Name, names.Clip(p.Value))
 		}
 	case IndexOption:
 		if err := indexOptionReaders[p.Name](&q.Opts, strings.Split(p.Value, ",")); err != nil {
@@ -74,7 +74,7 @@ func (m Match) read(p ask.Param, q *Query, inURL *bodyInParams) error {
 		return nil
 	case Operation:
 		if p.Value != "create" && p.Value != "index" {
-			return m.badParam("holds parameter [%s]: opType must be 'create' or 'index', found: [%s]", p.Name, clip(p.Value))
+			return m.badParam("holds parameter [%s]: opType must be 'create' or 'index', found: [%s]", p.Name, names.Clip(p.Value))
 		}
 		q.Creates = q.Creates || p.Value == "create"
 	case BodyText, BodyType:
@@ -85,7 +85,7 @@ func (m Match) read(p ask.Param, q *Query, inURL *bodyInParams) error {
 	default:
 		return &ask.Rejection{
 			Status: http.StatusBadRequest, Type: "illegal_argument_exception",
-			Public: fmt.Sprintf("request [%s] contains unrecognized parameter: [%s]", shown(m.path), clip(p.Name)),
+			Public: fmt.Sprintf("request [%s] contains unrecognized parameter: [%s]", shown(m.path), names.Clip(p.Name)),
 			Reason: ask.ReasonUnknownParam,
 		}
 	}
@@ -120,7 +120,7 @@ func readExpand(e *names.Expand, values []string) error {
 		case "none":
 			*e = names.ExpandNone
 		default:
-			return fmt.Errorf("No valid expand wildcard value [%s]", clip(v)) //nolint:staticcheck // the cluster's own text
+			return fmt.Errorf("No valid expand wildcard value [%s]", names.Clip(v)) //nolint:staticcheck // the cluster's own text
 		}
 	}
 	return nil
@@ -129,7 +129,7 @@ func readExpand(e *names.Expand, values []string) error {
 // readBool refuses the empty value: here, unlike elsewhere, it means the default.
 func readBool(b *bool, values []string) error {
 	if len(values) != 1 || values[0] != "true" && values[0] != "false" {
-		return fmt.Errorf("Failed to parse value [%s] as only [true] or [false] are allowed.", clip(strings.Join(values, ","))) //nolint:staticcheck // the cluster's own text
+		return fmt.Errorf("Failed to parse value [%s] as only [true] or [false] are allowed.", names.Clip(strings.Join(values, ","))) //nolint:staticcheck // the cluster's own text
 	}
 	*b = values[0] == "true"
 	return nil
@@ -158,7 +158,7 @@ func (b *bodyInParams) into(q *Query, m Match) error {
 	case len(q.Body) > 0:
 		return m.badParam("carries two bodies, one of them as [source]; want one")
 	case !isJSON(b.kind):
-		return m.badParam("carries a body of type [%s] in its URL; want application/json", clip(b.kind))
+		return m.badParam("carries a body of type [%s] in its URL; want application/json", names.Clip(b.kind))
 	}
 	q.Body = []byte(b.text)
 	return nil
@@ -192,7 +192,7 @@ func (m Match) checkBody(r *ask.Request, body []byte, inURL bool) error {
 	}
 	return &ask.Rejection{
 		Status: http.StatusNotAcceptable, Type: "media_type_header_exception",
-		Public: fmt.Sprintf("Content-Type header [%s] is not supported", clip(r.Header.ContentType)),
+		Public: fmt.Sprintf("Content-Type header [%s] is not supported", names.Clip(r.Header.ContentType)),
 		Reason: ask.ReasonBadRequest,
 	}
 }

@@ -104,7 +104,7 @@ func (b *bulkLines) Item(dst, document []byte) ([]byte, error) {
 	}
 	if rej := b.refusal(document); rej != nil {
 		if b.refused++; b.refused > maxRefused {
-			return dst, &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge, Public: fmt.Sprintf("more than %d items of the bulk are refused, such as this one: %s", maxRefused, rej.Public)}
+			return dst, &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge, Public: fmt.Sprintf("more than %d items of the bulk are refused, such as this one: %s", maxRefused, rej.Text())}
 		}
 		b.treat.slots = append(b.treat.slots, slot{refused: bulkError(b.action, rej)})
 		return dst, nil
@@ -188,7 +188,7 @@ func bulkError(a endpoint.BulkAction, r *ask.Rejection) []byte {
 	w.Key(a.Op.String())
 	w.BeginObject()
 	w.Key("_index")
-	w.Text(string(a.Index))
+	w.Text(names.Clip(string(a.Index)))
 	w.Key("_id")
 	if a.HasID {
 		w.Text(a.ID)

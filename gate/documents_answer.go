@@ -7,6 +7,7 @@ import (
 
 	"guard/internal/ask"
 	"guard/internal/esjson"
+	"guard/internal/names"
 )
 
 // docsRead is what a docRead found: one get answer for each item, in order.
@@ -232,7 +233,7 @@ func mgetError(it *docItem) []byte {
 	var w esjson.Writer
 	w.BeginObject()
 	w.Key("_index")
-	w.Text(it.name)
+	w.Text(names.Clip(it.name))
 	w.Key("_id")
 	w.Text(it.id)
 	w.Key("error")

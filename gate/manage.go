@@ -224,7 +224,7 @@ func (pl *plan) decidedNames(exprs []names.Expr) ([]string, *ask.Rejection) {
 		return nil, asRejection(err)
 	}
 	if len(res.Remote) > 0 {
-		return nil, badRequest("an alias cannot name an index of another cluster: [%s]", writtenText(exprs))
+		return nil, badRequest("an alias cannot name an index of another cluster: [%s]", names.Clip(writtenText(exprs)))
 	}
 	list := slices.Clone(res.Unknown)
 	for _, t := range res.Targets {
@@ -263,7 +263,7 @@ func (pl *plan) planPutAlias() Outcome {
 		return reject(rej)
 	}
 	if strings.HasPrefix(string(put.Alias), "_") { // older nodes have words in this place of a path
-		return reject(badRequest("Invalid alias name [%s]: must not start with '_'", put.Alias))
+		return reject(badRequest("Invalid alias name [%s]: must not start with '_'", names.Clip(string(put.Alias))))
 	}
 	var body []byte
 	if len(pl.q.Body) > 0 {

@@ -76,7 +76,7 @@ func (pl *plan) planCatIndices(f forwarded, b *binding) Outcome {
 				column, _, _ = strings.Cut(column, ":")
 			}
 			if !slices.Contains(plainColumns, column) {
-				return reject(restricted("column [%s] counts documents that a document rule may hide; want columns among %s", column, defaultColumns))
+				return reject(restricted("column [%s] counts documents that a document rule may hide; want columns among %s", names.Clip(column), defaultColumns))
 			}
 		}
 	}
@@ -157,7 +157,7 @@ func fieldCapsBody(v esjson.Value, b *binding) ([]byte, *ask.Rejection) {
 			w.Key(key)
 			w.Raw(filter)
 		default:
-			return nil, &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Reason: ask.ReasonUnknownBody, Public: fmt.Sprintf("unknown key [%s] in a field capabilities request", key)}
+			return nil, &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Reason: ask.ReasonUnknownBody, Public: fmt.Sprintf("unknown key [%s] in a field capabilities request", names.Clip(key))}
 		}
 	}
 	w.EndObject()

@@ -354,7 +354,7 @@ func (pl *plan) missing(j *judged, name string) *ask.Rejection {
 	if err := names.CheckName(name); err != nil && creates(j.part) {
 		return &ask.Rejection{
 			Status: 400, Type: "invalid_index_name_exception", Reason: ask.ReasonBadRequest,
-			Public: err.Error(), Index: name,
+			Public: err.Error(), Index: names.Clip(name),
 		}
 	}
 	switch {
@@ -370,7 +370,7 @@ func (pl *plan) missing(j *judged, name string) *ask.Rejection {
 func noSuchIndex(name string, resource ask.Resource) *ask.Rejection {
 	return &ask.Rejection{
 		Status: 404, Type: "index_not_found_exception", Reason: ask.ReasonNotFound,
-		Public: fmt.Sprintf("no such index [%s]", name), Index: name, Resource: resource,
+		Public: fmt.Sprintf("no such index [%s]", names.Clip(name)), Index: names.Clip(name), Resource: resource,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"guard/internal/ask"
+	"guard/internal/names"
 )
 
 // maxNamedTargets bounds the names that a refusal repeats; the rest is counted.
@@ -22,9 +23,12 @@ func rejectError(err error) Outcome {
 // forbidden is the refusal for missing privileges. Its text begins as that of the
 // OpenSearch Security plugin, which clients and dashboards recognise, and goes on
 // with the names that the client wrote itself; never with a name it could not see
-// (law 12).
+// (law 12). It shortens written.
 func forbidden(p *ask.Principal, actions, written []string) *ask.Rejection {
 	on := ""
+	for i, name := range written {
+		written[i] = names.Clip(name)
+	}
 	if len(written) > 0 {
 		on = " on [" + someOf(written) + "]"
 	}
@@ -73,9 +77,9 @@ func staleState(cause error) *ask.Rejection {
 }
 
 // someOf lists the first names and counts the others.
-func someOf(names []string) string {
-	if len(names) <= maxNamedTargets {
-		return strings.Join(names, ", ")
+func someOf(list []string) string {
+	if len(list) <= maxNamedTargets {
+		return strings.Join(list, ", ")
 	}
-	return fmt.Sprintf("%s, and %d more", strings.Join(names[:maxNamedTargets], ", "), len(names)-maxNamedTargets)
+	return fmt.Sprintf("%s, and %d more", strings.Join(list[:maxNamedTargets], ", "), len(list)-maxNamedTargets)
 }

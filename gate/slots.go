@@ -257,7 +257,7 @@ func writeError(w *esjson.Writer, r *ask.Rejection, rootCause bool) {
 	w.Key("type")
 	w.Text(r.Type.Name())
 	w.Key("reason")
-	w.Text(r.Public)
+	w.Text(r.Text())
 	for _, m := range r.IndexMembers() {
 		w.Key(m[0])
 		w.Text(m[1])

@@ -101,7 +101,7 @@ func (w *walk) single(e names.Expr) ([]ask.Target, bool) {
 // compute refuses what no cluster takes for a name and computes date math.
 func compute(e names.Expr, now time.Time) (out names.Expr, remote bool, err error) {
 	if selector, ok := e.Selector(); ok {
-		return "", false, badExpression(e, fmt.Sprintf("selector [%s] is not supported", selector))
+		return "", false, badExpression(e, fmt.Sprintf("selector [%s] is not supported", names.Clip(selector)))
 	}
 	if strings.Contains(string(e), ",") {
 		return "", false, badExpression(e, "must not contain ','")
@@ -122,14 +122,14 @@ func compute(e names.Expr, now time.Time) (out names.Expr, remote bool, err erro
 func badExpression(e names.Expr, why string) error {
 	return &ask.Rejection{
 		Status: http.StatusBadRequest, Type: "invalid_index_name_exception", Reason: ask.ReasonBadRequest,
-		Public: fmt.Sprintf("Invalid index name [%s], %s.", e, why), Index: string(e),
+		Public: fmt.Sprintf("Invalid index name [%s], %s.", names.Clip(string(e)), why), Index: names.Clip(string(e)),
 	}
 }
 
 func notFound(e names.Expr) error {
 	return &ask.Rejection{
 		Status: http.StatusNotFound, Type: "index_not_found_exception", Reason: ask.ReasonNotFound,
-		Public: fmt.Sprintf("no such index [%s]", e), Index: string(e), Resource: ask.IndexOrAlias,
+		Public: fmt.Sprintf("no such index [%s]", names.Clip(string(e))), Index: names.Clip(string(e)), Resource: ask.IndexOrAlias,
 	}
 }
 

@@ -24,10 +24,7 @@ const jsonType = "application/json; charset=UTF-8"
 // goes into it.
 func rejectionAnswer(r *ask.Rejection) gate.Answer {
 	status, typ := r.Status.Code(), r.Type.Name()
-	reason := r.Public
-	if reason == "" {
-		reason = "refused"
-	}
+	reason := r.Text()
 	b := append(make([]byte, 0, 256+2*len(reason)), `{"error":{"root_cause":[{`...)
 	b = appendCause(b, typ, reason, r)
 	b = append(b, `}],`...)

@@ -3,6 +3,7 @@ package ask
 import (
 	"cmp"
 	"net/http"
+	"strings"
 )
 
 // Reason is why a request was refused: a closed set, used as metric label and in
@@ -52,7 +53,7 @@ func (t ErrorType) Name() string { return cmp.Or(string(t), "security_exception"
 type Rejection struct {
 	Status Status
 	Type   ErrorType
-	Public string // sent as the error's reason; names only what the client named itself
+	Public string // sent as the error's reason by Text; names only what the client named itself
 	Reason Reason
 	Cause  error // logged, never sent
 
@@ -87,6 +88,22 @@ func (r *Rejection) IndexMembers() [][2]string {
 		return [][2]string{{"index", r.Index}, {"index_uuid", "_na_"}}
 	default:
 		return [][2]string{{"index", r.Index}, {"resource.id", r.Index}, {"resource.type", string(r.Resource)}, {"index_uuid", "_na_"}}
+	}
+}
+
+// maxText bounds the text of an error: one stands in the answer for each refused item,
+// beside the limits of what a request may hold in memory.
+const maxText = 4 << 10 // 4 KiB
+
+// Text is what is sent as the reason: Public, up to a bound.
+func (r *Rejection) Text() string {
+	switch {
+	case r.Public == "":
+		return "refused"
+	case len(r.Public) > maxText:
+		return strings.ToValidUTF8(r.Public[:maxText], "") + "..."
+	default:
+		return r.Public
 	}
 }
 

@@ -1,6 +1,9 @@
 package ask
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestRejection: the zero value refuses, and no refusal is a success.
 func TestRejection(t *testing.T) {
@@ -18,4 +21,19 @@ func TestRejection(t *testing.T) {
 	f(Rejection{Status: 599}, 599, "security_exception")
 	f(Rejection{Status: 600}, 403, "security_exception")
 	f(Rejection{Status: 404, Type: "index_not_found_exception"}, 404, "index_not_found_exception")
+}
+
+// TestText: an error always has a text, and a bounded one.
+func TestText(t *testing.T) {
+	f := func(public, want string) {
+		t.Helper()
+		if got := (&Rejection{Public: public}).Text(); got != want {
+			t.Errorf("%.20q of %d bytes: got %.20q of %d; want %.20q of %d", public, len(public), got, len(got), want, len(want))
+		}
+	}
+	f("", "refused")
+	f("no such index [x]", "no such index [x]")
+	f(strings.Repeat("x", maxText), strings.Repeat("x", maxText))
+	f(strings.Repeat("x", maxText+1), strings.Repeat("x", maxText)+"...")
+	f("x"+strings.Repeat("é", maxText), "x"+strings.Repeat("é", maxText/2-1)+"...") // never half a character
 }

@@ -30,7 +30,7 @@ func (e Expr) DateMath(now time.Time) (Expr, error) {
 }
 
 func (e Expr) fault(err error) error {
-	return fmt.Errorf("invalid dynamic name expression %q: %w", string(e), err)
+	return fmt.Errorf("invalid dynamic name expression %q: %w", Clip(string(e)), err)
 }
 
 // dateReader walks over the inner text of one date-math expression.

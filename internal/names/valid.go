@@ -35,6 +35,18 @@ func CheckName(name string) error {
 	return nil
 }
 
+// maxShown bounds how much of a client's text an error repeats: more than a name can have.
+const maxShown = 256
+
+// Clip returns text as an error repeats it: whole, unless it is longer than any name. A
+// request can hold a long text once and name it in thousands of items.
+func Clip(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxShown], "") + "..."
+}
+
 func invalidName(name, why string) error {
-	return fmt.Errorf("Invalid index name [%s], %s", name, why) //nolint:revive,staticcheck // the cluster's words
+	return fmt.Errorf("Invalid index name [%s], %s", Clip(name), why) //nolint:revive,staticcheck // the cluster's words
 }
