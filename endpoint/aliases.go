@@ -120,7 +120,9 @@ func (a *AliasAction) read(where, key string, v esjson.Value) error {
 		if len(a.Indices) > 0 {
 			return badBody("illegal_argument_exception", "Only one of [index] and [indices] is supported in %s", where)
 		}
-		a.Indices, err = oneOrMore(where, key, "indices", v)
+		if a.Indices, err = oneOrMore(where, key, "indices", v); err == nil {
+			err = checkNames(a.Indices)
+		}
 	case "alias", "aliases":
 		if a.Op == AliasRemoveIndex {
 			return unknownKey(where, key)
@@ -128,7 +130,9 @@ func (a *AliasAction) read(where, key string, v esjson.Value) error {
 		if len(a.Aliases) > 0 {
 			return badBody("illegal_argument_exception", "Only one of [alias] and [aliases] is supported in %s", where)
 		}
-		a.Aliases, err = oneOrMore(where, key, "aliases", v)
+		if a.Aliases, err = oneOrMore(where, key, "aliases", v); err == nil {
+			err = a.checkAliases()
+		}
 	case "must_exist":
 		if a.Op == AliasAdd {
 			return unknownKey(where, key)
@@ -143,17 +147,43 @@ func (a *AliasAction) read(where, key string, v esjson.Value) error {
 	return err
 }
 
-// oneOrMore reads a key in its singular, which takes one name, or its plural.
+// checkAliases refuses what cannot be the name of an alias: one that is made is taken
+// as it is written, those that are removed can be patterns.
+func (a *AliasAction) checkAliases() error {
+	if a.Op != AliasAdd {
+		return checkNames(a.Aliases)
+	}
+	for _, alias := range a.Aliases {
+		if err := checkNewAlias(alias); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkNewAlias refuses what no alias can be called, before anything is resolved: as an
+// expression it would mean other names, and what becomes of it would tell of them.
+func checkNewAlias(alias names.Expr) error {
+	if alias == "" {
+		return badBody("illegal_argument_exception", "alias name is required")
+	}
+	if err := names.CheckAlias(string(alias)); err != nil {
+		return badBody("invalid_alias_name_exception", "%s", err)
+	}
+	return nil
+}
+
+// oneOrMore reads a key in its singular, which takes one name, or its plural. The names
+// are not checked.
 func oneOrMore(where, key, plural string, v esjson.Value) ([]names.Expr, error) {
 	if key == plural {
-		return namesOf(where, key, v, false)
+		return textsOf(where, key, v, false)
 	}
 	s, err := textOf(where, key, v)
 	if err != nil {
 		return nil, err
 	}
-	exprs := []names.Expr{names.Expr(s)}
-	return exprs, checkNames(exprs)
+	return []names.Expr{names.Expr(s)}, nil
 }
 
 // readAliasDetail checks a member that says how an alias reads its index, and
@@ -256,7 +286,7 @@ func (m Match) askAliasPut(q Query, exprs []names.Expr, rules Rules) (Asked, err
 	case put.Alias == "":
 		return Asked{}, badBody("action_request_validation_exception", "Validation Failed: 1: name is missing;")
 	}
-	if _, err := singleName(string(put.Alias)); err != nil {
+	if err := checkNewAlias(put.Alias); err != nil {
 		return Asked{}, err
 	}
 	asked := Asked{Alias: put, Parts: []ask.Part{m.part(put.Indices, m.Route.Opts)}}
@@ -279,14 +309,14 @@ func (p *AliasPut) read(key string, v esjson.Value) error {
 		}
 		p.Indices = exprs
 	case "alias":
-		alias, err := nameOf(where, key, v)
+		text, err := textOf(where, key, v)
 		if err != nil {
 			return err
 		}
-		if p.Alias != "" && p.Alias != alias {
+		if p.Alias != "" && string(p.Alias) != text {
 			return badBody("illegal_argument_exception", "[alias] of %s is not what its URL names; want one of them", where)
 		}
-		p.Alias = alias
+		p.Alias = names.Expr(text)
 	default:
 		var err error
 		p.Filter, err = readAliasDetail(where, key, v, p.Filter)
@@ -370,7 +400,7 @@ func (c *CreateIndex) read(body esjson.Value) ([]names.Expr, error) {
 	}
 	var aliases []names.Expr
 	for name, details := range c.Aliases.Members() {
-		if _, err := singleName(name); err != nil {
+		if err := checkNewAlias(names.Expr(name)); err != nil {
 			return nil, err
 		}
 		where := fmt.Sprintf("alias [%s] of %s", names.Clip(name), where)

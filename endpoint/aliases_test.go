@@ -1,10 +1,14 @@
 package endpoint
 
 import (
+	"net/url"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"guard/internal/ask"
 	"guard/internal/esjson"
 	"guard/internal/names"
 )
@@ -81,7 +85,7 @@ func TestAskAliasesRefuses(t *testing.T) {
 	post(`{"actions":[{"add":{"index":"a,b","alias":"c"}}]}`, "Invalid index name [a,b], must not contain ','")
 	post(`{"actions":[{"add":{"indices":"a,b","alias":"c"}}]}`, "Invalid index name [a,b], must not contain ','")
 	post(`{"actions":[{"add":{"indices":[],"alias":"c"}}]}`, "cannot use an empty list as [indices] of action 0 of the aliases request; want at least one name")
-	post(`{"actions":[{"add":{"index":"a","alias":""}}]}`, "Invalid index name [], must not be empty")
+	post(`{"actions":[{"add":{"index":"a","alias":""}}]}`, "alias name is required")
 	post(`{"actions":[{"add":{"index":"a","alias":"b","Filter":{}}}]}`, "unknown key [Filter] in action 0 of the aliases request")
 	post(`{"actions":[{"add":{"index":"a","alias":"b","must_exist":true}}]}`, "unknown key [must_exist] in action 0 of the aliases request")
 	post(`{"actions":[{"remove":{"index":"a","alias":"b","filter":{}}}]}`, "unknown key [filter] in action 0 of the aliases request")
@@ -95,15 +99,14 @@ func TestAskAliasesRefuses(t *testing.T) {
 	f("PUT", "/a/_alias/al", `{"unknown":1}`, "unknown key [unknown] in the alias request")
 	f("PUT", "/_alias/al", "", "Validation Failed: 1: index is missing;")
 	f("PUT", "/a/_alias", "", "Validation Failed: 1: name is missing;")
-	f("PUT", "/a/_alias/x,y", "", "Invalid index name [x,y], must not contain ','")
 	f("PUT", "/_alias", `{"index":[],"alias":"x"}`, "cannot use an empty list as [index] of the alias request; want at least one name")
 
 	f("PUT", "/a", `{"template":{}}`, "unknown key [template] in the create index request")
 	f("PUT", "/a", `{"aliases":[]}`, "cannot use an array as [aliases] of the create index request; want an object")
 	f("PUT", "/a", `{"aliases":{"x":null}}`, "cannot use null as alias [x] of the create index request; want an object")
 	f("PUT", "/a", `{"aliases":{"x":{"index":"b"}}}`, "unknown key [index] in alias [x] of the create index request")
-	f("PUT", "/a", `{"aliases":{"x,y":{}}}`, "Invalid index name [x,y], must not contain ','")
-	f("PUT", "/a", `{"aliases":{"_x":{}}}`, "Invalid index name [_x], must not start with '_'.")
+	f("PUT", "/_alias", `{"index":"a","alias":"x","filter":[]}`, "cannot use an array as [filter] of the alias request; want an object")
+	f("PUT", "/a", `{"aliases":{"":{}}}`, "alias name is required")
 	f("PUT", "/a", `{`, "cannot parse JSON: unexpected end of text at offset 1; want a key in '\"' or '}'")
 }
 
@@ -129,5 +132,49 @@ func TestAskedAliasesKeepTheirParts(t *testing.T) {
 	}
 	if a.Index.Settings.Kind() != esjson.Object || a.Index.Mappings.Kind() != esjson.Invalid {
 		t.Fatalf("got settings %v, mappings %v", a.Index.Settings.Kind(), a.Index.Mappings.Kind())
+	}
+}
+
+// TestNewAliases: what no alias can be called is refused in the cluster's words (measured
+// on all engines) wherever an alias is made, and before anything is looked up.
+func TestNewAliases(t *testing.T) {
+	f := func(name, why string) {
+		t.Helper()
+		for _, rules := range []Rules{{}, {AliasNames: true}} {
+			for _, r := range []*ask.Request{
+				request(t, "PUT", "/a/_alias/"+url.PathEscape(name), ""),
+				request(t, "POST", "/a/_aliases/"+url.PathEscape(name), ""),
+				request(t, "PUT", "/_alias", `{"index":"a","alias":`+strconv.Quote(name)+`}`),
+				request(t, "POST", "/_aliases", `{"actions":[{"add":{"index":"a","alias":`+strconv.Quote(name)+`}}]}`),
+				request(t, "POST", "/_aliases", `{"actions":[{"add":{"index":"a","aliases":`+strconv.Quote(name)+`}}]}`),
+				request(t, "POST", "/_aliases", `{"actions":[{"add":{"aliases":["b",`+strconv.Quote(name)+`],"index":"a"}}]}`),
+				request(t, "PUT", "/a", `{"aliases":{`+strconv.Quote(name)+`:{}}}`),
+			} {
+				_, err := asking(t, r, rules)
+				if why == "" {
+					if err != nil {
+						t.Errorf("%s %q: %v; want it taken", r.Method, r.Path, err)
+					}
+					continue
+				}
+				if want, got := "Invalid alias name ["+name+"]: "+why, rejected(t, err); got.Public != want || got.Status != 400 || got.Type != "invalid_alias_name_exception" {
+					t.Errorf("%s %q: got %d %s %q; want %q", r.Method, r.Path, got.Status, got.Type, got.Public, want)
+				}
+			}
+		}
+	}
+	const characters = `must not contain the following characters [ , ", *, \, <, |, ,, >, /, ?]`
+	for _, name := range []string{"fore*", "*", "<x>", "<x-{now/d}>", "<x", "a,b", "a b", "a/b", "a?", "x|", `a"b`, `a\b`, "-x*"} {
+		f(name, characters)
+	}
+	f("a:b", "must not contain ':'")
+	f("a::b", "must not contain ':'")
+	f("a#b", "must not contain '#'")
+	for _, name := range []string{"-x", "+x", "_x", "_all"} {
+		f(name, "must not start with '_', '-', or '+'")
+	}
+	f(strings.Repeat("x", 256), "index name is too long, (256 > 255)")
+	for _, name := range []string{"x", "UPPER", ".x", "x-{now}", "é"} {
+		f(name, "")
 	}
 }

@@ -201,6 +201,15 @@ func nameOf(where, key string, v esjson.Value) (names.Expr, error) {
 // namesOf reads a member that lists names: a string, split at commas if commas is
 // set, or an array of single names.
 func namesOf(where, key string, v esjson.Value, commas bool) ([]names.Expr, error) {
+	exprs, err := textsOf(where, key, v, commas)
+	if err != nil {
+		return nil, err
+	}
+	return exprs, checkNames(exprs)
+}
+
+// textsOf is namesOf without a look at the single names.
+func textsOf(where, key string, v esjson.Value, commas bool) ([]names.Expr, error) {
 	if !v.Is(esjson.Array) {
 		s, err := textOf(where, key, v)
 		if err != nil {
@@ -209,8 +218,7 @@ func namesOf(where, key string, v esjson.Value, commas bool) ([]names.Expr, erro
 		if commas {
 			return splitNames(s)
 		}
-		exprs := []names.Expr{names.Expr(s)}
-		return exprs, checkNames(exprs)
+		return []names.Expr{names.Expr(s)}, nil
 	}
 	if v.Len() == 0 {
 		return nil, badBody("illegal_argument_exception", "cannot use an empty list as [%s] of %s; want at least one name", key, where)
@@ -226,5 +234,5 @@ func namesOf(where, key string, v esjson.Value, commas bool) ([]names.Expr, erro
 		}
 		exprs = append(exprs, names.Expr(s))
 	}
-	return exprs, checkNames(exprs)
+	return exprs, nil
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"guard/config"
 	"guard/internal/ask"
 )
 
@@ -52,11 +51,6 @@ func TestImpossibleNames(t *testing.T) {
 	for _, name := range []string{"xUpper", "x\x00", "x\t", "x\u00a0y"} {
 		in := url.PathEscape(name)
 		f("GET", "/"+in+"/_search", "", "GET /"+in+"/_search")
-	}
-	// What is wrong with the name of an alias, the cluster says.
-	for _, by := range []config.Evaluation{config.EvaluationLegacy, config.EvaluationV4} {
-		s = worldBy(t, by, managerRole, staff())
-		f("PUT", "/logs-a-1/_alias/x%7C", "", "PUT /logs-a-1/_alias/x%7C")
 	}
 }
 

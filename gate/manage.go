@@ -262,9 +262,6 @@ func (pl *plan) planPutAlias() Outcome {
 	if rej != nil {
 		return reject(rej)
 	}
-	if strings.HasPrefix(string(put.Alias), "_") { // older nodes have words in this place of a path
-		return reject(badRequest("Invalid alias name [%s]: must not start with '_'", names.Clip(string(put.Alias))))
-	}
 	var body []byte
 	if len(pl.q.Body) > 0 {
 		v, rej := pl.parse(pl.q.Body)

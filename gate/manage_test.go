@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -153,6 +154,28 @@ func TestNewAliases(t *testing.T) {
 		for _, name := range []string{"logs-a-2", "logs-a", "xs"} { // whoever holds the index may know its uuid
 			if out := planFor(t, s, "PUT", "/logs-a-1/_alias/"+name, ""); out.Kind != Forward {
 				t.Errorf("%s: alias %q: %s; want it forwarded", by, name, gist(t, out))
+			}
+		}
+	}
+
+	// What could be read as other names is refused before it is looked up, so that the
+	// answer tells of none: one beginning of a foreign name and one of no name are alike.
+	for _, by := range []config.Evaluation{config.EvaluationLegacy, config.EvaluationV4} {
+		s := worldBy(t, by, managerRole, indices)
+		for _, pair := range [][2]string{{"fore*", "nope*"}, {"the*", "nope*"}, {"<foreign>", "<nope>"}, {"-foreign", "-nope"}, {"x,foreign", "x,nope"}, {"a:foreign", "a:nope"}, {"foreign::data", "nope::data"}} {
+			for _, r := range [][3]string{
+				{"PUT", "/logs-a-1/_alias/%s", ""},
+				{"POST", "/_aliases", `{"actions":[{"add":{"index":"logs-a-1","alias":"%s"}}]}`},
+				{"PUT", "/xnew", `{"aliases":{"%s":{}}}`},
+			} {
+				answer := func(name string) string {
+					got := gist(t, planFor(t, s, r[0], strings.ReplaceAll(r[1], "%s", url.PathEscape(name)), strings.ReplaceAll(r[2], "%s", name)))
+					return strings.ReplaceAll(got, name, "NAME")
+				}
+				one, other := answer(pair[0]), answer(pair[1])
+				if one != other || !strings.HasPrefix(one, "reject 400 bad_request: Invalid alias name [NAME]: must not ") {
+					t.Errorf("%s: %v %q: %s; %q: %s; want both refused alike", by, r, pair[0], one, pair[1], other)
+				}
 			}
 		}
 	}

@@ -16,23 +16,39 @@ const badCharacters = ` "*\<|,>/?`
 // name, or nil. The text of the error is that of the clusters. Control characters and
 // blanks other than ' ' are allowed there, and upper case in the name of an alias.
 func CheckName(name string) error {
-	switch {
-	case name == "":
-		return invalidName(name, "must not be empty")
-	case strings.ContainsAny(name, badCharacters):
-		return invalidName(name, `must not contain the following characters [ , ", *, \, <, |, ,, >, /, ?]`)
-	case strings.Contains(name, "#"):
-		return invalidName(name, "must not contain '#'")
-	case strings.Contains(name, ":"):
-		return invalidName(name, "must not contain ':'")
-	case strings.IndexByte("_-+", name[0]) >= 0:
-		return invalidName(name, "must not start with '_', '-', or '+'")
-	case len(name) > maxNameBytes:
-		return invalidName(name, fmt.Sprintf("index name is too long, (%d > %d)", len(name), maxNameBytes))
-	case name == "." || name == "..":
-		return invalidName(name, "must not be '.' or '..'")
+	if why := faultOf(name); why != "" {
+		return fmt.Errorf("Invalid index name [%s], %s", Clip(name), why) //nolint:revive,staticcheck // the cluster's words
 	}
 	return nil
+}
+
+// CheckAlias is CheckName in the words for an alias that is to be made.
+func CheckAlias(name string) error {
+	if why := faultOf(name); why != "" {
+		return fmt.Errorf("Invalid alias name [%s]: %s", Clip(name), why) //nolint:revive,staticcheck // the cluster's words
+	}
+	return nil
+}
+
+// faultOf says what is wrong with a name; empty means nothing.
+func faultOf(name string) string {
+	switch {
+	case name == "":
+		return "must not be empty"
+	case strings.ContainsAny(name, badCharacters):
+		return `must not contain the following characters [ , ", *, \, <, |, ,, >, /, ?]`
+	case strings.Contains(name, "#"):
+		return "must not contain '#'"
+	case strings.Contains(name, ":"):
+		return "must not contain ':'"
+	case strings.IndexByte("_-+", name[0]) >= 0:
+		return "must not start with '_', '-', or '+'"
+	case len(name) > maxNameBytes:
+		return fmt.Sprintf("index name is too long, (%d > %d)", len(name), maxNameBytes)
+	case name == "." || name == "..":
+		return "must not be '.' or '..'"
+	}
+	return ""
 }
 
 // maxShown bounds how much of a client's text an error repeats: more than a name can have.
@@ -45,8 +61,4 @@ func Clip(text string) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:maxShown], "") + "..."
-}
-
-func invalidName(name, why string) error {
-	return fmt.Errorf("Invalid index name [%s], %s", Clip(name), why) //nolint:revive,staticcheck // the cluster's words
 }
