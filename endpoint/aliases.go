@@ -251,7 +251,14 @@ func (m Match) actionParts(a AliasAction) []ask.Part {
 		onIndices.Privileges = removesIndex
 		return []ask.Part{onIndices}
 	}
-	return []ask.Part{onIndices, m.aliasPart(a.Aliases)}
+	aliases := a.Aliases
+	if a.Op == AliasRemove {
+		aliases = literal(aliases)
+	}
+	if len(aliases) == 0 {
+		return []ask.Part{onIndices}
+	}
+	return []ask.Part{onIndices, m.aliasPart(aliases)}
 }
 
 // aliasPart asks on the names of aliases. They are taken as they are written: an
@@ -336,19 +343,17 @@ func (m Match) askAliasNamed(q Query, exprs []names.Expr, rules Rules) (Asked, e
 	if err != nil {
 		return Asked{}, err
 	}
-	if m.Route.Targets == AliasLookup {
-		aliases = literal(aliases)
-	}
-	if rules.AliasNames && len(aliases) > 0 {
+	if aliases = literal(aliases); rules.AliasNames && len(aliases) > 0 {
 		asked.Parts = append(asked.Parts, m.aliasPart(aliases))
 	}
 	return asked, nil
 }
 
-// literal returns the expressions that name one thing: to look for aliases by a
-// pattern asks nothing, the answer is cut to the indices that are granted.
+// literal returns the expressions that name one thing. A pattern means aliases of the
+// indices that are granted: to look for them asks nothing, since the answer is cut to
+// those indices; to remove them asks on each, by whoever knows which there are.
 func literal(exprs []names.Expr) []names.Expr {
-	return slices.DeleteFunc(exprs, func(e names.Expr) bool {
+	return slices.DeleteFunc(slices.Clone(exprs), func(e names.Expr) bool {
 		return e == "_all" || e[0] == '-' || strings.Contains(string(e), "*")
 	})
 }

@@ -44,7 +44,10 @@ func TestAskAliases(t *testing.T) {
 		"whole admin/aliases @a fixed", "whole admin/aliases @al fixed")
 	f(newer, "PUT", "/a/_alias", `{"alias":"al"}`, "whole admin/aliases @a fixed", "whole admin/aliases @al fixed")
 
-	f(newer, "DELETE", "/a/_alias/al,x*", "", "whole admin/aliases @a fixed", "whole admin/aliases @al,x* fixed")
+	f(newer, "DELETE", "/a/_alias/al,x*", "", "whole admin/aliases @a fixed", "whole admin/aliases @al fixed")
+	f(newer, "DELETE", "/a/_alias/x*,-xy", "", "whole admin/aliases @a fixed") // asked on the aliases of a
+	f(newer, "POST", "/_aliases", `{"actions":[{"remove":{"index":"a","alias":"x*"}},{"remove":{"index":"b","aliases":["x*","y"]}}]}`,
+		"whole admin/aliases @a fixed", "whole admin/aliases @b fixed", "whole admin/aliases @y fixed")
 	f(newer, "GET", "/a/_alias/al", "", "whole admin/aliases/get @a", "whole admin/aliases/get @al fixed")
 	f(newer, "GET", "/_alias/al*,-alx", "", "whole admin/aliases/get @") // a pattern asks nothing
 	f(newer, "HEAD", "/_alias/al", "", "whole admin/aliases/get @", "whole admin/aliases/get @al fixed")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"guard/endpoint"
+	"guard/indexresolver"
 	"guard/internal/ask"
 	"guard/internal/esjson"
 	"guard/internal/names"
@@ -17,6 +18,9 @@ import (
 func (pl *plan) planManage() Outcome {
 	if out, final := pl.checkNewAliases(); final {
 		return out
+	}
+	if rej := pl.checkRemovedAliases(); rej != nil {
+		return reject(rej)
 	}
 	switch pl.m.Route.Targets {
 	case endpoint.CreateIndexBody:
@@ -104,6 +108,73 @@ func (pl *plan) newAliases() []names.Expr {
 		}
 	}
 	return list
+}
+
+// checkRemovedAliases asks what is removed by a pattern: the aliases of the indices that
+// are named. Other names are not looked at, since a refusal would tell of them. By the
+// older evaluator the names of aliases are not asked.
+func (pl *plan) checkRemovedAliases() *ask.Rejection {
+	if !pl.s.asksAliasNames() {
+		return nil
+	}
+	if name, ok := pl.m.Name(); ok && pl.m.Route.Targets == endpoint.AliasNamed {
+		var exprs []names.Expr
+		for text := range strings.SplitSeq(name, ",") {
+			exprs = append(exprs, names.Expr(text))
+		}
+		return pl.checkRemoval(pl.whole().part.Exprs, exprs)
+	}
+	for _, a := range pl.asked.Actions {
+		if a.Op != endpoint.AliasRemove {
+			continue
+		}
+		if rej := pl.checkRemoval(a.Indices, a.Aliases); rej != nil {
+			return rej
+		}
+	}
+	return nil
+}
+
+// checkRemoval refuses to remove aliases from indices unless each one that patterns among
+// exprs mean is granted.
+func (pl *plan) checkRemoval(indices, exprs []names.Expr) *ask.Rejection {
+	res, err := pl.s.state.Resolve(indices, pl.m.Route.Opts, pl.r.Now)
+	if err != nil {
+		return asRejection(err)
+	}
+	for _, index := range indexresolver.Indices(res) {
+		x, _ := pl.s.state.Index(index)
+		for _, a := range x.Aliases {
+			if !means(exprs, a.Alias) {
+				continue
+			}
+			j, err := pl.judge(ask.Part{Slot: ask.WholeRequest, Privileges: makesAliases, Exprs: []names.Expr{names.Expr(a.Alias)}, Fixed: true, Aliases: true})
+			switch {
+			case err != nil:
+				return asRejection(err)
+			case j.rejection != nil:
+				return forbidden(pl.who, []string{makesAliases[0].Action}, exprTexts(exprs))
+			}
+		}
+	}
+	return nil
+}
+
+// means reports whether the patterns among exprs mean alias. A pattern or name behind '-'
+// takes out what others before it mean.
+func means(exprs []names.Expr, alias string) bool {
+	meant := false
+	for i, e := range exprs {
+		excluded, not := e.Excluded()
+		if not && i > 0 {
+			p, ok := excluded.Pattern()
+			meant = meant && string(excluded) != alias && !(ok && p.Match(alias))
+			continue
+		}
+		p, ok := e.Pattern()
+		meant = meant || e == "_all" || e.IsWildcard() && ok && p.Match(alias)
+	}
+	return meant
 }
 
 var makesAliases = []ask.Privilege{{Action: "indices:admin/aliases"}}

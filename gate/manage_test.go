@@ -64,6 +64,44 @@ func TestManageAliases(t *testing.T) {
 	refused(`{"swap":{"index":"xa","alias":"x"}}`, "unknown key [swap]")
 }
 
+// TestRemoveAliases holds that a pattern of aliases to remove asks on those of the indices
+// that are named, by the evaluator that asks on aliases, and tells of no other name.
+func TestRemoveAliases(t *testing.T) {
+	aliases := []indexresolver.Membership{{Alias: "xown"}, {Alias: "xother"}, {Alias: "shared"}}
+	indices := append(staff(), indexresolver.Index{Name: "xa", Aliases: aliases},
+		indexresolver.Index{Name: "foreign", Aliases: []indexresolver.Membership{{Alias: "theirs"}, {Alias: "shared"}}})
+	f := func(by config.Evaluation, pattern, want string) {
+		t.Helper()
+		s := worldBy(t, by, managerRole, indices)
+		list := `"` + strings.ReplaceAll(pattern, ",", `","`) + `"`
+		for _, r := range [][4]string{
+			{"DELETE", "/xa/_alias/" + pattern, "", "DELETE /xa/_alias/" + pattern},
+			{"POST", "/_aliases", `{"actions":[{"remove":{"index":"xa","aliases":[` + list + `]}}]}`, `POST /_aliases | {"actions":[{"remove":{"indices":["xa"],"aliases":[` + list + `]}}]}`},
+			{"POST", "/_aliases", `{"actions":[{"remove":{"index":"xa*","aliases":[` + list + `]}}]}`, `POST /_aliases | {"actions":[{"remove":{"indices":["xa"],"aliases":[` + list + `]}}]}`},
+		} {
+			sent := r[3]
+			if want != "" {
+				sent = "reject 403 no_privilege: " + none("indices:admin/aliases", strings.ReplaceAll(want, ",", ", "))
+			}
+			if got := gist(t, planFor(t, s, r[0], r[1], r[2])); got != sent {
+				t.Errorf("%s: %v:\ngot  %s\nwant %s", by, r[:3], got, sent)
+			}
+		}
+	}
+	for _, pattern := range []string{"x*", "fore*", "the*", "nope*", "secret*", "*,-shared", "*,-sh*", "xown,x*", "xown,nope*"} {
+		f(config.EvaluationV4, pattern, "")
+	}
+	for _, pattern := range []string{"*", "sh*", "x*,sh*", "*,-x*", "*,-shared,s*"} {
+		f(config.EvaluationV4, pattern, pattern)
+	}
+	f(config.EvaluationV4, "_all", "_all")
+	f(config.EvaluationV4, "theirs,x*", "theirs")
+	f(config.EvaluationV4, "nope,x*", "nope")
+	for _, pattern := range []string{"*", "sh*", "fore*", "theirs"} {
+		f(config.EvaluationLegacy, pattern, "")
+	}
+}
+
 // TestManageOneAlias holds PUT and DELETE of one alias.
 func TestManageOneAlias(t *testing.T) {
 	s := worldWith(t, managerRole, append(staff(), indexresolver.Index{Name: "foreign", Aliases: []indexresolver.Membership{{Alias: "theirs"}}}))
