@@ -30,8 +30,8 @@ var (
 	// Aliases are looked up on closed and hidden indices as well.
 	strictExpandHidden  = names.Options{Expand: names.ExpandAll, AllowNoIndices: true}
 	lenientExpandHidden = names.Options{Expand: names.ExpandAll, AllowNoIndices: true, IgnoreUnavailable: true}
-	// An alias action has to find something.
-	mustExpandOpen = names.Options{Expand: names.ExpandOpen}
+	// An alias action has to find something, and its wildcards pass aliases over.
+	mustExpandOpen = names.Options{Expand: names.ExpandOpen, IgnoreAliases: true}
 	noExpansion    = names.Options{}
 )
 

@@ -38,6 +38,7 @@ func TestManageAliases(t *testing.T) {
 	}
 	f(`{"add":{"index":"logs-a-1","alias":"x"}}`, `{"add":{"indices":["logs-a-1"],"alias":"x"}}`)
 	f(`{"add":{"index":"logs-a-*","alias":"x"}}`, `{"add":{"indices":["logs-a-1","logs-a-2"],"alias":"x"}}`)
+	f(`{"add":{"index":"logs-a*","alias":"x"}}`, `{"add":{"indices":["logs-a-1","logs-a-2"],"alias":"x"}}`) // and not the alias logs-a
 	f(`{"add":{"indices":["logs-a-*","-logs-a-1"],"aliases":["x","y"],"is_write_index":true}}`, `{"add":{"indices":["logs-a-2"],"aliases":["x","y"],"is_write_index":true}}`)
 	f(`{"add":{"index":"xa","alias":"x","filter":{"term":{"a":1.50}},"routing":"1"}}`, `{"add":{"indices":["xa"],"alias":"x","filter":{"term":{"a":1.50}},"routing":"1"}}`)
 	f(`{"remove":{"index":"logs-a-1","alias":"*","must_exist":true}},{"remove_index":{"index":"xa"}}`,
@@ -121,6 +122,8 @@ func TestManageOneAlias(t *testing.T) {
 	f("PUT", "/logs-a-1/_alias/x", `{"filter":{"terms":{"a":{"index":"secret","id":"1","path":"p"}}}}`, "refused terms lookup")
 	f("PUT", "/nosuch*/_alias/x", ``, "refused ")
 	f("DELETE", "/logs-a-*/_alias/logs-a", ``, `DELETE /logs-a-1,logs-a-2/_alias/logs-a`)
+	f("DELETE", "/logs-a*/_alias/logs-a", ``, `DELETE /logs-a-1,logs-a-2/_alias/logs-a`)
+	f("PUT", "/logs-a*/_alias/x", ``, `PUT /logs-a-1,logs-a-2/_alias/x`)
 	f("DELETE", "/hr/_alias/staff", ``, "refused may not be changed")
 	f("DELETE", "/secret/_alias/*", ``, "refused no permissions")
 }
