@@ -178,9 +178,9 @@ func TestSourcePatterns(t *testing.T) {
 	f([]string{"name", "person.*"}, []string{"name", "person.*"}, nil, true)
 	f([]string{"name", "~ssn"}, nil, []string{"ssn"}, true)
 	f([]string{"name", "~ssn", "~p?"}, nil, []string{"ssn"}, false) // '?' is no wildcard for the cluster
-	f([]string{"~a,b", "~ssn"}, nil, []string{"ssn"}, false)    // nor can a comma stand in a URL
+	f([]string{"~a,b", "~ssn"}, nil, []string{"ssn"}, false)        // nor can a comma stand in a URL
 	f([]string{"name", "a,b"}, nil, nil, false)
-	f([]string{"/n.*/", "~ssn"}, nil, []string{"ssn"}, true)        // inclusions count no more
+	f([]string{"/n.*/", "~ssn"}, nil, []string{"ssn"}, true) // inclusions count no more
 	f([]string{"name", "/d.*/"}, nil, nil, false)
 	f([]string{"*"}, nil, nil, true)
 	free, bound := NewView(Everything(), m), NewView(mustCompile(t, "~ssn"), m)

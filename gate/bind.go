@@ -21,6 +21,8 @@ type binding struct {
 	// narrowed tells that the cluster is asked to leave out all that is hidden of a
 	// source; else the answer filter decides alone.
 	narrowed bool
+	// hides tells that shards of the request may hold documents that it must not find.
+	hides bool
 	// indices are all concrete names that an answer may come from, sorted.
 	indices []string
 	// hits filters answers, if it was made already: it follows from views and indices.
@@ -62,6 +64,7 @@ func (pl *plan) own(b *binding, j *judged, open bool) *binding {
 	}
 	c := *b
 	c.rules.NamesOnly = open && !b.bound && !pl.bindsByAlias(j)
+	c.hides = b.rules.Filter != query.Free || slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Filtered })
 	if c.views != nil {
 		c.rules.Replaced = new(query.Names)
 	}

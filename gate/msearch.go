@@ -38,6 +38,9 @@ func (pl *plan) planMsearch() Outcome {
 	if treat.active() {
 		kept = endpoint.DropParam(kept, "filter_path") // see planBulk
 	}
+	if slices.ContainsFunc(treat.slots, func(s slot) bool { return s.ordersShards }) {
+		kept = inShardOrder(kept)
+	}
 	call := Call{
 		Method: pl.r.Method, Target: endpoint.Target([]string{"_msearch"}, kept), Repeatable: true,
 		Source: FixedBody, Body: lines, ContentType: "application/x-ndjson",
@@ -74,7 +77,7 @@ func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection
 	if rej != nil {
 		return dst, rej
 	}
-	s.treat = b.treatSearch(asSearch)
+	s.treat, s.ordersShards = b.treatSearch(asSearch), b.ordersShards(nil, lines[len(dst):])
 	return lines, nil
 }
 

@@ -1,0 +1,36 @@
+package gate
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestShardOrder holds that no search by a field over shards with hidden documents lets
+// the cluster ask for their smallest and largest values: hits with equal values stand in
+// the order of these.
+func TestShardOrder(t *testing.T) {
+	const ordered = "pre_filter_shard_size=1000000"
+	f := func(roles, method, target, body string, want bool) {
+		t.Helper()
+		indices, stream := withStream()
+		s := worldWith(t, "  cluster_permissions: [\"*\"]\n  index_permissions:\n"+roles, indices, stream)
+		out := planFor(t, s, method, target, body)
+		if out.Kind != Forward || strings.Contains(out.Forward.Call.Target, ordered) != want {
+			t.Errorf("%s %s %s: %s; want %s %v", method, target, body, gist(t, out), ordered, want)
+		}
+	}
+	const (
+		free  = `    - {index_patterns: ["logs-*"], allowed_actions: ["*"]}` + "\n"
+		bound = `    - {index_patterns: ["logs-a-1"], dls: '{"term":{"level":"info"}}', allowed_actions: ["*"]}` + "\n"
+		other = `    - {index_patterns: ["hr"], dls: '{"term":{"dept":"eng"}}', allowed_actions: ["*"]}` + "\n"
+		sort  = `{"sort":["@timestamp"]}`
+	)
+	f(bound, "POST", "/logs-a-1/_search", sort, true)
+	f(bound, "GET", "/logs-a-1/_search?sort=level", "", true)
+	f(bound+free, "POST", "/logs-b-1,logs-a-1/_search", sort, true) // the others tell by what they are compared with
+	f(bound, "POST", "/_msearch", "{\"index\":\"logs-a-1\"}\n{}\n{\"index\":\"logs-a-1\"}\n"+sort+"\n", true)
+	f(free+other, "POST", "/logs-*/_search", sort, true) // the names are bound: other indices could come to be meant
+	f(bound, "POST", "/logs-a-1/_search", `{"size":1}`, false)
+	f(bound, "POST", "/logs-a-1/_count", "", false)
+	f(free, "POST", "/logs-a-1/_search", sort, false)
+}
