@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -120,7 +121,22 @@ func (c *cleaner) reason(text string) string {
 	if c.cutAt != "" {
 		text, _, _ = strings.Cut(text, c.cutAt)
 	}
+	for _, r := range documentNumbers {
+		text = r.number.ReplaceAllString(text, r.kept)
+	}
 	return text
+}
+
+// documentNumbers are the numbers by which a shard knows its documents, where errors print
+// them, and what is kept of such a place. They count the documents and the objects of
+// nested fields that came before, hidden ones among them.
+var documentNumbers = []struct {
+	number *regexp.Regexp
+	kept   string
+}{
+	{regexp.MustCompile(`(failed to collapse) -?\d+`), "$1"},
+	{regexp.MustCompile(`(?i)\b(doc(?: ?id)?)[:=]? ?(?:\d+|\[\d+\])`), "$1"}, // "for doc [3]", "docID=3"
+	{regexp.MustCompile(`\[\d+\] (doc) of `), "$1 of "},
 }
 
 // minSecret is the length from which a text of a filter is looked for as it is: shorter

@@ -115,6 +115,38 @@ func TestCleanFailures(t *testing.T) {
 		`{"_shards":{"failed":1,"failures":[{"shard":0,"index":"hr","reason":{"type":"x","reason":"the query failed","caused_by":{"reason":"a"}}}]},"hits":{"hits":[{"_source":{"reason":"classified","node":1}}]}}`)
 }
 
+// TestCleanErrorNumbers holds that no error numbers a document as its shard does: the
+// number counts hidden ones. What else an error says stays as it is.
+func TestCleanErrorNumbers(t *testing.T) {
+	f := func(in, want string) {
+		t.Helper()
+		for _, filter := range []query.Filter{query.Free, hiding} { // a field rule hides nested objects, and has no filter
+			got, err := cleanErrorUnder(Answer{Status: 500, Body: []byte(`{"error":{"reason":"` + in + `"}}`)}, filter)
+			if full := `{"error":{"reason":"` + want + `"}}`; err != nil || string(got.Body) != full {
+				t.Errorf("%s\nbecame %s, %v\nwant   %s", in, got.Body, err, full)
+			}
+			got, err = told{filter: filter}.failures(Answer{Status: 200, Body: []byte(`{"_shards":{"failures":[{"reason":{"reason":"` + in + `"}}]}}`)})
+			if full := `{"_shards":{"failures":[{"reason":{"reason":"` + want + `"}}]}}`; err != nil || string(got.Body) != full {
+				t.Errorf("%s\nbecame %s, %v\nwant   %s", in, got.Body, err, full)
+			}
+		}
+	}
+	f("failed to collapse 14, the collapse field must be single valued", "failed to collapse, the collapse field must be single valued")
+	f("function score query returned an invalid score: NaN for doc: 14", "function score query returned an invalid score: NaN for doc")
+	f("script_score script returned an invalid score [-1.0] for doc [14]. Must be a non-negative score!", "script_score script returned an invalid score [-1.0] for doc. Must be a non-negative score!")
+	f("The length of [t] field of [14] doc of [hr] index has exceeded [5]", "The length of [t] field of doc of [hr] index has exceeded [5]")
+	f("Error running fetch phase for doc [14]", "Error running fetch phase for doc")
+	f("Failed to fetch doc id [14]", "Failed to fetch doc id")
+	f("find a problem doc. docId=14, class X", "find a problem doc. docId, class X")
+
+	for _, other := range []string{
+		"[doc] is no field of 14", "Result window is too large, from + size must be less than or equal to: [10000] but was [100000]",
+		"[_doc][14]: document missing", "no such index [doc-14]", "maxClauseCount is set to 1024", "failed to collapse on [14]",
+	} {
+		f(other, other)
+	}
+}
+
 // TestFilterTexts holds which texts of a rule are looked for.
 func TestFilterTexts(t *testing.T) {
 	got := strings.Join(filterTexts(hiding), ",")
