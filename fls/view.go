@@ -118,6 +118,12 @@ func (v *View) Shows(name string) bool {
 // Has reports whether the mapping has a field or object called name.
 func (v *View) Has(name string) bool { return v.state(name) != unmapped }
 
+// IsObject reports whether the mapping has an object called name that holds fields.
+func (v *View) IsObject(name string) bool {
+	f, ok := v.m.Lookup(name)
+	return ok && isContainer(f)
+}
+
 // HasNested reports whether documents hold others: a hit can then be a part of one, and
 // only its "_nested" says which.
 func (v *View) HasNested() bool {

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"guard/internal/ask"
 	"guard/internal/esjson"
 	"guard/internal/names"
-	"guard/internal/query"
 )
 
 // planNames forwards what lists names, fields or settings of indices.
@@ -84,158 +82,6 @@ func (pl *plan) planCatIndices(f forwarded, b *binding) Outcome {
 		params = endpoint.SetParam(params, "h", defaultColumns)
 	}
 	return pl.forward(pl.m.Target(f.names, params), nil)
-}
-
-// planFieldCaps lists fields. A filter on the indices would tell whether a document
-// is there, so it is refused under a document rule.
-func (pl *plan) planFieldCaps(f forwarded, b *binding) Outcome {
-	var body []byte
-	if len(pl.q.Body) > 0 {
-		v, rej := pl.parse(pl.q.Body)
-		if rej != nil {
-			return reject(rej)
-		}
-		if body, rej = fieldCapsBody(v, b); rej != nil {
-			return reject(rej)
-		}
-	}
-	if v, ok := pl.param("include_empty_fields"); ok && v == "false" && b.bound {
-		return reject(restricted("parameter [include_empty_fields] tells of documents that a document rule may hide"))
-	}
-	call, rej := pl.call(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)))
-	if rej != nil {
-		return reject(rej)
-	}
-	setBody(&call, body)
-	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call}}
-	if b.views != nil {
-		out.Forward.Treat = fieldCapsTreatment{views: b.views, asked: pl.askedFields(body), told: b.told()}
-	}
-	return out
-}
-
-// askedFields returns the patterns whose fields are asked for.
-func (pl *plan) askedFields(body []byte) names.Patterns {
-	list := pl.paramList("fields")
-	var tape esjson.Tape
-	if v, err := esjson.Parse(&tape, body, esjson.RequestLimits()); err == nil {
-		fields, _ := v.Lookup("fields")
-		for _, e := range fields.Elements() {
-			list = append(list, strings.Clone(e.String()))
-		}
-		if fields.Is(esjson.String) {
-			list = append(list, strings.Split(strings.Clone(fields.String()), ",")...)
-		}
-	}
-	patterns := make([]names.Pattern, 0, len(list))
-	for _, text := range list {
-		if p, err := names.ParsePattern(text); err == nil && !p.IsRegex() {
-			patterns = append(patterns, p)
-		}
-	}
-	return names.NewPatterns(patterns...)
-}
-
-func fieldCapsBody(v esjson.Value, b *binding) ([]byte, *ask.Rejection) {
-	var w esjson.Writer
-	w.BeginObject()
-	for key, m := range v.Members() {
-		switch key {
-		case "fields":
-			w.Key(key)
-			w.Value(m)
-		case "index_filter":
-			if b.bound {
-				return nil, restricted("[index_filter] tells of documents that a document rule may hide")
-			}
-			rules := b.rules
-			rules.Filter = query.Free // none binds, and none would be placed
-			filter, err := query.AppendQuery(nil, m, &rules)
-			if err != nil {
-				return nil, refusedQuery(err)
-			}
-			w.Key(key)
-			w.Raw(filter)
-		default:
-			return nil, &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Reason: ask.ReasonUnknownBody, Public: fmt.Sprintf("unknown key [%s] in a field capabilities request", names.Clip(key))}
-		}
-	}
-	w.EndObject()
-	return w.Bytes(), nil
-}
-
-// fieldCapsTreatment leaves hidden fields out of a list of fields. A field that some
-// index of the request hides is left out: the list does not say whose it is.
-//
-// The clusters also list the objects around each field that matches. One that was not
-// asked for by its own name is left out unless a visible field in it is listed: else it
-// would tell that a hidden one matches.
-type fieldCapsTreatment struct {
-	views map[string]*fls.View
-	asked names.Patterns
-	told  told
-}
-
-// Treat filters the fields.
-func (t fieldCapsTreatment) Treat(a Answer) (Answer, error) {
-	if a.Status >= 400 {
-		return t.told.error(a)
-	}
-	return rewriteMembers(a, func(w *esjson.Writer, key string, v esjson.Value) error {
-		w.Key(key)
-		switch key {
-		case "fields":
-		case "failures": // of indices that the filter failed on
-			w.Raw(t.told.failure(v))
-			return nil
-		default:
-			w.Value(v)
-			return nil
-		}
-		w.BeginObject()
-		for name, caps := range v.Members() {
-			if t.shows(name) && (!isAround(caps) || t.asked.Match(name) || t.listsIn(v, name)) {
-				w.Key(name)
-				w.Value(caps)
-			}
-		}
-		w.EndObject()
-		return nil
-	})
-}
-
-// isAround reports whether an entry is an object around fields.
-func isAround(caps esjson.Value) bool {
-	_, object := caps.Lookup("object")
-	_, nested := caps.Lookup("nested")
-	return object || nested
-}
-
-// listsIn reports whether a visible field in the object called name is listed.
-func (t fieldCapsTreatment) listsIn(fields esjson.Value, name string) bool {
-	for field, caps := range fields.Members() {
-		if strings.HasPrefix(field, name+".") && !isAround(caps) && t.shows(field) {
-			return true
-		}
-	}
-	return false
-}
-
-// shows asks the indices that have the field; if none has it, all of them.
-func (t fieldCapsTreatment) shows(name string) bool {
-	has, shown, shownUnmapped := false, true, true
-	for _, v := range t.views {
-		switch shows := v.Shows(name); {
-		case v.Has(name):
-			has, shown = true, shown && shows
-		default:
-			shownUnmapped = shownUnmapped && shows
-		}
-	}
-	if has {
-		return shown
-	}
-	return shownUnmapped // a field that guard has not seen yet
 }
 
 // treatFound returns the filter for answers that say whether a name is there.

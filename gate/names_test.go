@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"guard/fls"
-	"guard/internal/names"
 )
 
 // viewsOf binds one index to field rules.
@@ -94,63 +93,4 @@ func TestIndexFilter(t *testing.T) {
 	if want := `{"hr":{"aliases":{"eng":{}},"mappings":{"properties":{"dept":{}}}}}`; err != nil || string(got.Body) != want {
 		t.Errorf("under a document rule: %s, %v; want %s", got.Body, err, want)
 	}
-}
-
-// TestFieldCapsFilter holds which fields are listed over several indices: those that
-// no index of them hides.
-func TestFieldCapsFilter(t *testing.T) {
-	hr := viewsOf(t, staffMapping, "~ssn").views["hr"]
-	narrow := viewsOf(t, staffMapping, "name").views["hr"]
-	logs := fls.NewView(fls.Everything(), mappingFrom(t, `{"properties":{"msg":{"type":"text"},"ssn":{"type":"long"}}}`))
-	f := func(want string, views map[string]*fls.View) {
-		t.Helper()
-		caps := fieldCapsTreatment{views: views}
-		body := `{"indices":["hr"],"fields":{"_id":{"_id":{}},"name":{"text":{}},"msg":{"text":{}},"ssn":{"keyword":{}},"folded":{"text":{}},"person":{"object":{}},"person.nick":{"keyword":{}}}}`
-		got, err := caps.Treat(Answer{Status: 200, Body: []byte(body)})
-		if err != nil || string(got.Body) != `{"indices":["hr"],"fields":{`+want+`}}` {
-			t.Errorf("got %s, %v; want fields %s", got.Body, err, want)
-		}
-	}
-	f(`"_id":{"_id":{}},"name":{"text":{}},"msg":{"text":{}},"person":{"object":{}},"person.nick":{"keyword":{}}`, map[string]*fls.View{"hr": hr})
-	f(`"_id":{"_id":{}},"name":{"text":{}}`, map[string]*fls.View{"hr": narrow})
-	f(`"_id":{"_id":{}},"name":{"text":{}},"msg":{"text":{}},"person":{"object":{}},"person.nick":{"keyword":{}}`, map[string]*fls.View{"hr": hr, "logs": logs})
-	f(`"_id":{"_id":{}},"name":{"text":{}},"msg":{"text":{}}`, map[string]*fls.View{"hr": narrow, "logs": logs})
-
-	// A field that no mapping has yet is judged by the rules of all.
-	unseen := fieldCapsTreatment{views: map[string]*fls.View{"hr": narrow}}
-	if unseen.shows("later") || !unseen.shows("name") || unseen.shows("ssn") {
-		t.Error("a field that is not seen yet is shown although only listed ones may be")
-	}
-	if f := (fieldCapsTreatment{views: map[string]*fls.View{"hr": hr, "logs": logs}}); !f.shows("later") || f.shows("ssn") {
-		t.Error("a field that is not seen yet is hidden although nothing excludes it")
-	}
-
-	got, err := fieldCapsTreatment{views: map[string]*fls.View{"hr": hr}}.Treat(Answer{Status: 404, Body: []byte(`{"error":{"type":"x","reason":"y","stack_trace":"z"},"status":404}`)})
-	if err != nil || string(got.Body) != `{"error":{"type":"x","reason":"y"},"status":404}` {
-		t.Errorf("an error became %s, %v", got.Body, err)
-	}
-}
-
-// TestFieldCapsParents holds that an object around fields is listed for its own name or
-// for a visible field in it, and not for a hidden one that matches.
-func TestFieldCapsParents(t *testing.T) {
-	view := viewsOf(t, `{"properties":{"person":{"properties":{"nick":{"type":"keyword"},"pass":{"type":"keyword"}}}}}`, "~person.pass").views["hr"]
-	f := func(asked, fields, want string) {
-		t.Helper()
-		patterns, err := names.ParsePatterns(asked)
-		if err != nil {
-			t.Fatal(err)
-		}
-		caps := fieldCapsTreatment{views: map[string]*fls.View{"hr": view}, asked: patterns}
-		got, err := caps.Treat(Answer{Status: 200, Body: []byte(`{"fields":{` + fields + `}}`)})
-		if err != nil || string(got.Body) != `{"fields":{`+want+`}}` {
-			t.Errorf("%s: %s, %v; want fields %s", asked, got.Body, err, want)
-		}
-	}
-	person, nick, pass := `"person":{"object":{}}`, `"person.nick":{"keyword":{}}`, `"person.pass":{"keyword":{}}`
-	f("person.p*", person+","+pass, "")
-	f("*pass", person+","+pass, "")
-	f("person.*", person+","+nick+","+pass, person+","+nick)
-	f("per*", person+","+nick+","+pass, person+","+nick)
-	f("person", person, person)
 }
