@@ -22,7 +22,7 @@ type Cell struct {
 type Matrix []Cell
 
 // Actions returns the missing actions in the order in which they were asked, each
-// once: what the error text of a refusal lists.
+// once.
 func (m Matrix) Actions() []string {
 	var actions []string
 	for _, c := range m {
@@ -58,14 +58,16 @@ func (d *Decision) Missing() Matrix {
 	return m
 }
 
-// MissingActions returns what Missing().Actions() does, without the names and roles: a
-// refusal has to be cheap.
+// MissingActions returns the actions that a refusal names: those of Missing, without the
+// names and roles, since a refusal has to be cheap. Where anything else is missing, what
+// is asked of missing names alone is left out: a forbidden name and one that does not
+// exist are refused alike.
 func (d *Decision) MissingActions() []string {
 	q := &d.asked
 	if q.policy == nil {
 		return nil
 	}
-	var actions []string
+	var always, ifMissing []string
 	onNames := false
 	for _, pr := range q.part.Privileges {
 		g := q.subject.grant(pr.Action)
@@ -74,14 +76,21 @@ func (d *Decision) MissingActions() []string {
 			onNames = true
 			missing = q.missesAny(pr, g)
 		}
-		if missing && !slices.Contains(actions, pr.Action) {
-			actions = append(actions, pr.Action)
+		list := &always
+		if pr.When == ask.IndexMissing {
+			list = &ifMissing
+		}
+		if missing && !slices.Contains(*list, pr.Action) {
+			*list = append(*list, pr.Action)
 		}
 	}
 	if onNames && slices.ContainsFunc(q.asked(), func(t ask.Target) bool { return !t.Wildcard && q.anyClosed(&t) }) {
-		actions = append(actions, systemPermission)
+		always = append(always, systemPermission)
 	}
-	return actions
+	if len(always) > 0 {
+		return always
+	}
+	return ifMissing
 }
 
 // missesAny reports whether one action is missing on any name.
