@@ -184,18 +184,24 @@ func NewViews(list []*View) *Views {
 // StandIn returns a name that no mapping of the request has.
 func (vs *Views) StandIn() string { return vs.standIn }
 
-// Field tells how name is seen over all indices: a field that an index lacks does
-// not make it mixed, one that an index hides does. Options that only fetch may be
-// mixed, because the answer is filtered index by index.
+// Field tells how name is seen over all indices: a field that an index lacks does not
+// make it mixed, one that an index hides does. What the entries hide by its name counts
+// as hidden whether the index has it or not: else a name that another index shows would
+// tell which. It is so for options that only fetch, too: no field that is hidden
+// somewhere is read there.
 func (vs *Views) Field(name string, use query.Use) query.Sight {
 	var seen [container + 1]bool
 	for _, v := range vs.list {
-		seen[v.state(name)] = true
+		at := v.state(name)
+		if at == unmapped && !v.rules.Shows(name) {
+			at = hidden
+		}
+		seen[at] = true
 	}
 	switch {
 	case !seen[visible] && !seen[container]:
 		return query.Absent
-	case seen[hidden] && use != query.Fetch:
+	case seen[hidden]:
 		return query.Mixed
 	case seen[container] && use == query.Path:
 		return query.Visible
@@ -206,7 +212,8 @@ func (vs *Views) Field(name string, use query.Use) query.Sight {
 	}
 }
 
-// Expand lists the visible leaf fields that match pattern in any index.
+// Expand lists the visible leaf fields that match pattern in any index, and one that
+// another index hides, if there is any; where they are only fetched such are left out.
 func (vs *Views) Expand(pattern string, use query.Use) (fields []string, mixed string) {
 	found := map[string]bool{}
 	for _, v := range vs.list {
@@ -217,8 +224,13 @@ func (vs *Views) Expand(pattern string, use query.Use) (fields []string, mixed s
 		}
 	}
 	for name := range found {
-		if vs.Field(name, use) == query.Mixed && (mixed == "" || name < mixed) {
-			mixed = name
+		if vs.Field(name, use) == query.Mixed {
+			if use == query.Fetch {
+				continue // as if no index had it
+			}
+			if mixed == "" || name < mixed {
+				mixed = name
+			}
 		}
 		fields = append(fields, name)
 	}

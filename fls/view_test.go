@@ -139,9 +139,18 @@ func TestViewsOverSeveralIndices(t *testing.T) {
 		}
 	}
 	f("ssn", query.Match, query.Mixed, free, bound)
-	f("ssn", query.Fetch, query.Visible, free, bound) // the answer is filtered by index
-	f("ssn", query.Rank, query.Visible, free, other)  // lacking is not hiding
+	f("ssn", query.Fetch, query.Mixed, free, bound)
+	f("ssn", query.Rank, query.Visible, free, other) // lacking is not hiding
 	f("ssn", query.Rank, query.Absent, bound, other)
+	barred := NewView(mustCompile(t, "~host"), parseMapping(t, staff))
+	f("host", query.Match, query.Mixed, barred, other) // whether there is a hidden one is not told
+	narrow := NewView(mustCompile(t, "name"), parseMapping(t, staff))
+	f("host", query.Match, query.Mixed, narrow, other)
+	f("nosuch", query.Match, query.Absent, narrow, other)
+	f("_id", query.Match, query.Absent, narrow, other)
+	if fields, mixed := NewViews([]*View{barred, other}).Expand("*", query.Fetch); slices.Contains(fields, "host") || mixed != "" {
+		t.Errorf("fetched are %v, mixed %q; want no host", fields, mixed)
+	}
 	f("host", query.Match, query.Visible, bound, other)
 	f("person", query.Match, query.Object, free, other)
 }

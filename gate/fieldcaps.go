@@ -252,21 +252,13 @@ func (k fieldKind) write(w *esjson.Writer, several bool) {
 	w.EndObject()
 }
 
-// shows asks the indices that have the field; if none has it, all of them. What an index
-// has as an object is no field.
+// shows asks all indices, those that lack the field too: what their entries hide by its
+// name is hidden whether they have it or not. What an index has as an object is no field.
 func (t fieldCapsTreatment) shows(name string) bool {
-	has, shown, shownUnmapped := false, true, true
 	for _, v := range t.views {
-		switch shows := v.Shows(name); {
-		case v.IsObject(name):
-		case v.Has(name):
-			has, shown = true, shown && shows
-		default:
-			shownUnmapped = shownUnmapped && shows
+		if !v.IsObject(name) && !v.Shows(name) {
+			return false
 		}
 	}
-	if has {
-		return shown
-	}
-	return shownUnmapped // a field that guard has not seen yet
+	return true
 }
