@@ -106,8 +106,8 @@ func (b batch) told() told {
 
 func statusOf(response esjson.Value) int {
 	if v, ok := response.Lookup("status"); ok {
-		if n, err := v.Int(); err == nil && n >= 400 && n < 600 {
-			return int(n)
+		if n, err := v.Int(); err == nil {
+			return ask.StatusOf(int(n)).Code()
 		}
 	}
 	return 502
@@ -216,7 +216,7 @@ func (f *failedCall) rejection(name string) *ask.Rejection {
 	if kind == "index_not_found_exception" {
 		return noSuchIndex(name, ask.IndexExpression)
 	}
-	return &ask.Rejection{Status: ask.Status(f.answer.Status), Type: ask.ErrorType(kind), Public: reason, Reason: ask.ReasonUpstream, Cause: f}
+	return &ask.Rejection{Status: ask.StatusOf(f.answer.Status), Type: ask.ErrorType(kind), Public: reason, Reason: ask.ReasonUpstream, Cause: f}
 }
 
 // textOr returns the text at key, or another one.

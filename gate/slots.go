@@ -166,23 +166,35 @@ func (s *slotted) writeItem(w *esjson.Writer, i int, item esjson.Value) error {
 		w.Value(item)
 		return nil
 	}
-	one := Answer{Status: 200, Body: item.Raw()}
-	if _, failed := item.Lookup("error"); failed {
-		one.Status = 500 // unless it says another
+	code, _, err := itemStatus(item)
+	if err != nil {
+		return err
 	}
-	if code, ok := item.Lookup("status"); ok {
-		n, err := code.Int()
-		if err != nil {
-			return err
-		}
-		one.Status = int(n)
-	}
-	out, err := s.slots[i].treat.Treat(one)
+	out, err := s.slots[i].treat.Treat(Answer{Status: code, Body: item.Raw()})
 	if err != nil {
 		return err
 	}
 	w.Raw(out.Body)
 	return nil
+}
+
+// itemStatus returns the status of an item of an answer, and whether it is an error: then
+// the status is one of an error, whatever the item says, so that nobody takes it for a
+// document or a list of hits.
+func itemStatus(item esjson.Value) (code int, failed bool, err error) {
+	_, failed = item.Lookup("error")
+	v, ok := item.Lookup("status")
+	switch {
+	case !ok && failed:
+		return 500, true, nil
+	case !ok:
+		return 200, false, nil
+	}
+	n, err := v.Int()
+	if failed {
+		return ask.StatusOf(int(n)).Code(), true, err
+	}
+	return int(n), false, err
 }
 
 // unwrap takes the only answer out of a multi-search that carried one search.
@@ -221,26 +233,25 @@ func (u unwrap) Treat(a Answer) (Answer, error) {
 // withoutStatus returns a response as a search of its own answers: an error keeps
 // its status, an answer has none.
 func withoutStatus(item esjson.Value) (body []byte, code int, err error) {
-	code = 200
+	code, failed, err := itemStatus(item)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !failed && code != 200 {
+		return nil, 0, fmt.Errorf("cannot read the cluster's answer: status %d of a search without error", code)
+	}
 	var w esjson.Writer
 	w.BeginObject()
-	_, failed := item.Lookup("error")
-	if failed {
-		code = 500 // unless it says another
-	}
 	for key, m := range item.Members() {
-		if key == "status" {
-			n, err := m.Int()
-			if err != nil {
-				return nil, 0, err
-			}
-			code = int(n)
-			if !failed {
-				continue
-			}
+		switch {
+		case key == "status" && !failed:
+		case key == "status":
+			w.Key(key)
+			w.Int(int64(code))
+		default:
+			w.Key(key)
+			w.Value(m)
 		}
-		w.Key(key)
-		w.Value(m)
 	}
 	w.EndObject()
 	return w.Bytes(), code, nil

@@ -135,6 +135,12 @@ func TestUnwrap(t *testing.T) {
 	f(swap{body: `{"inner":%d}`}, `{"responses":[{"took":1,"status":200}]}`, 200, `{"inner":200}`)
 	f(swap{body: `{"inner":%d}`}, `{"responses":[{"error":{},"status":503}]}`, 503, `{"inner":503}`)
 
+	// An error is one, whatever status it claims.
+	for _, status := range []string{"200", "302", "399", "600", "0"} {
+		f(nil, `{"responses":[{"error":{"type":"x"},"status":`+status+`}]}`, 502, `{"error":{"type":"x"},"status":502}`)
+		f(swap{body: `{"inner":%d}`}, `{"responses":[{"error":{},"status":`+status+`}]}`, 502, `{"inner":502}`)
+	}
+
 	bad := func(body, want string) {
 		t.Helper()
 		got, err := unwrap{}.Treat(Answer{Status: 200, Body: []byte(body)})
@@ -147,6 +153,7 @@ func TestUnwrap(t *testing.T) {
 	bad(`{}`, "0 responses; want 1")
 	bad(`<`, "cannot read the cluster's answer")
 	bad(`{"responses":[{"status":"x"}]}`, "want a number")
+	bad(`{"responses":[{"hits":{},"status":302}]}`, "status 302 of a search without error")
 
 	got, err := unwrap{inner: swap{err: fmt.Errorf("not asked")}}.Treat(Answer{Status: 503, Body: []byte(`{"error":{"type":"x","node":"n"},"status":503}`)})
 	if err != nil || got.Status != 503 || string(got.Body) != `{"error":{"type":"x"},"status":503}` {
@@ -216,6 +223,27 @@ func checkSlots(t *testing.T, s *slotted, before, after esjson.Value, forwarded 
 		}
 		if string(e.Raw()) != want {
 			t.Fatalf("slot %d is %s; want %s", i, e.Raw(), want)
+		}
+	}
+}
+
+// TestFailedItems holds that an item with an error is treated as one, whatever status it
+// claims, and that what the client is told of it is the cluster's fault then.
+func TestFailedItems(t *testing.T) {
+	f := func(status string, want int) {
+		t.Helper()
+		s := list(treated(`%d`))
+		got, err := s.Treat(Answer{Status: 200, Body: []byte(`{"items":[{"error":{"type":"x"}` + status + `}]}`)})
+		if full := fmt.Sprintf(`{"items":[%d]}`, want); err != nil || string(got.Body) != full {
+			t.Errorf("item with an error%s: %s, %v; want %s", status, got.Body, err, full)
+		}
+	}
+	f("", 500)
+	f(`,"status":404`, 404)
+	for _, status := range []int{200, 302, 600, 0} {
+		f(fmt.Sprintf(`,"status":%d`, status), 502)
+		if code := (&failedCall{answer: Answer{Status: status}}).rejection("x").Status.Code(); code != 502 {
+			t.Errorf("an error of the cluster with status %d: told as %d; want 502", status, code)
 		}
 	}
 }

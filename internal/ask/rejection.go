@@ -41,6 +41,15 @@ func (s Status) Code() int {
 	return int(s)
 }
 
+// StatusOf is the Status for an error that the cluster answered with code. One that is no
+// status of an error is the cluster's fault: 502.
+func StatusOf(code int) Status {
+	if code < 400 || code > 599 {
+		return http.StatusBadGateway
+	}
+	return Status(code)
+}
+
 // ErrorType is the type of an error in the cluster's shape; empty counts as
 // security_exception. Its Name is what is sent.
 type ErrorType string

@@ -23,6 +23,16 @@ func TestRejection(t *testing.T) {
 	f(Rejection{Status: 404, Type: "index_not_found_exception"}, 404, "index_not_found_exception")
 }
 
+// TestStatusOf: what the cluster calls an error is one, and its own fault if the status
+// says something else.
+func TestStatusOf(t *testing.T) {
+	for code, want := range map[int]int{400: 400, 404: 404, 599: 599, 0: 502, -1: 502, 200: 502, 302: 502, 399: 502, 600: 502, 1000: 502} {
+		if got := StatusOf(code).Code(); got != want {
+			t.Errorf("%d: got %d; want %d", code, got, want)
+		}
+	}
+}
+
 // TestText: an error always has a text, and a bounded one.
 func TestText(t *testing.T) {
 	f := func(public, want string) {
