@@ -145,11 +145,7 @@ func singleName(text string) (names.Expr, error) {
 }
 
 func badName(e names.Expr, fault string) error {
-	return &ask.Rejection{
-		Status: http.StatusBadRequest, Type: "invalid_index_name_exception",
-		Public: fmt.Sprintf("Invalid index name [%s], %s", names.Clip(string(e)), fault),
-		Reason: ask.ReasonBadRequest, Index: strings.Clone(names.Clip(string(e))),
-	}
+	return ask.InvalidIndexName(string(e), fmt.Sprintf("Invalid index name [%s], %s", names.Clip(string(e)), fault))
 }
 
 // parse reads a JSON body whose root must be an object.

@@ -214,7 +214,7 @@ func (f *failedCall) rejection(name string) *ask.Rejection {
 		}
 	}
 	if kind == "index_not_found_exception" {
-		return noSuchIndex(name, ask.IndexExpression)
+		return ask.NoSuchIndex(name, ask.IndexExpression)
 	}
 	return &ask.Rejection{Status: ask.StatusOf(f.answer.Status), Type: ask.ErrorType(kind), Public: reason, Reason: ask.ReasonUpstream, Cause: f}
 }

@@ -71,7 +71,7 @@ func TestImpossibleBulk(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %s in it", line, local, err, want)
 		}
 	}
-	f(`{"delete":{"_index":"x/y","_id":"1"}}`, `"status":404,"error":{"type":"index_not_found_exception","reason":"no such index [x/y]","index":"x/y","resource.id":"x/y","resource.type":"`+string(ask.IndexExpression)+`","index_uuid":"_na_"}`)
+	f(`{"delete":{"_index":"x/y","_id":"1"}}`, `"status":404,"error":{"type":"index_not_found_exception","reason":"no such index [x/y]","index":"x/y","resource.id":"x/y","resource.type":"`+ask.IndexExpression.String()+`","index_uuid":"_na_"}`)
 	for _, op := range []string{"index", "create", "update"} {
 		f(`{"`+op+`":{"_index":"x/y","_id":"1"}}`, `"status":400,"error":{"type":"invalid_index_name_exception","reason":"Invalid index name [x/y], must not contain the following characters [ , \", *, \\, <, |, ,, >, /, ?]","index":"x/y","index_uuid":"_na_"}`)
 	}

@@ -302,7 +302,7 @@ func (pl *plan) decidedNames(exprs []names.Expr) ([]string, *ask.Rejection) {
 		list = append(list, t.Name)
 	}
 	if len(list) == 0 {
-		return nil, noSuchIndex(writtenText(exprs), ask.IndexOrAlias)
+		return nil, ask.NoSuchIndex(writtenText(exprs), ask.IndexOrAlias)
 	}
 	for _, name := range list {
 		if !pl.allowed(name) {

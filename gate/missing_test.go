@@ -17,8 +17,8 @@ func TestMissing(t *testing.T) {
 		t.Helper()
 		out := planFor(t, s, method, target, "")
 		r := out.Rejection
-		if out.Kind != Reject || r.Status != 404 || r.Type != "index_not_found_exception" || r.Index != index || r.Resource != want {
-			t.Errorf("%s %s is %s, index %q, resource %q; want 404, %q, %q", method, target, gist(t, out), r.Index, r.Resource, index, want)
+		if out.Kind != Reject || r.Status != 404 || r.Type != "index_not_found_exception" || r.Index == nil || *r.Index != (ask.MissingName{Name: index, As: want}) {
+			t.Errorf("%s %s is %s, names %+v; want 404, %q, %q", method, target, gist(t, out), r.Index, index, want)
 		}
 	}
 	for _, path := range []string{"_doc", "_source"} {

@@ -352,25 +352,15 @@ func creates(part ask.Part) bool {
 // if it would be created.
 func (pl *plan) missing(j *judged, name string) *ask.Rejection {
 	if err := names.CheckName(name); err != nil && creates(j.part) {
-		return &ask.Rejection{
-			Status: 400, Type: "invalid_index_name_exception", Reason: ask.ReasonBadRequest,
-			Public: err.Error(), Index: names.Clip(name),
-		}
+		return ask.InvalidIndexName(name, err.Error())
 	}
 	switch {
 	case j.part.Single:
-		return noSuchIndex(name, ask.IndexExpression)
+		return ask.NoSuchIndex(name, ask.IndexExpression)
 	case pl.m.Route.Answer == endpoint.ResolvedNames:
-		return noSuchIndex(name, ask.NoResource)
+		return ask.NoSuchIndex(name, ask.NoResource)
 	default:
-		return noSuchIndex(name, ask.IndexOrAlias)
-	}
-}
-
-func noSuchIndex(name string, resource ask.Resource) *ask.Rejection {
-	return &ask.Rejection{
-		Status: 404, Type: "index_not_found_exception", Reason: ask.ReasonNotFound,
-		Public: fmt.Sprintf("no such index [%s]", names.Clip(name)), Index: names.Clip(name), Resource: resource,
+		return ask.NoSuchIndex(name, ask.IndexOrAlias)
 	}
 }
 

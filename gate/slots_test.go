@@ -163,7 +163,7 @@ func TestUnwrap(t *testing.T) {
 
 // TestRefusedShapes holds how each kind of slot says why it is refused.
 func TestRefusedShapes(t *testing.T) {
-	gone := &ask.Rejection{Status: 404, Type: "index_not_found_exception", Public: `no such index ["x"]`, Index: `"x"`, Resource: ask.IndexExpression}
+	gone := &ask.Rejection{Status: 404, Type: "index_not_found_exception", Public: `no such index ["x"]`, Index: &ask.MissingName{Name: `"x"`, As: ask.IndexExpression}}
 	f := func(got []byte, want string) {
 		t.Helper()
 		if string(got) != want {

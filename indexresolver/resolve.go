@@ -120,17 +120,7 @@ func compute(e names.Expr, now time.Time) (out names.Expr, remote bool, err erro
 }
 
 func badExpression(e names.Expr, why string) error {
-	return &ask.Rejection{
-		Status: http.StatusBadRequest, Type: "invalid_index_name_exception", Reason: ask.ReasonBadRequest,
-		Public: fmt.Sprintf("Invalid index name [%s], %s.", names.Clip(string(e)), why), Index: names.Clip(string(e)),
-	}
-}
-
-func notFound(e names.Expr) error {
-	return &ask.Rejection{
-		Status: http.StatusNotFound, Type: "index_not_found_exception", Reason: ask.ReasonNotFound,
-		Public: fmt.Sprintf("no such index [%s]", names.Clip(string(e))), Index: names.Clip(string(e)), Resource: ask.IndexOrAlias,
-	}
+	return ask.InvalidIndexName(string(e), fmt.Sprintf("Invalid index name [%s], %s.", names.Clip(string(e)), why))
 }
 
 // walk goes through the expressions of one list in their order. It keeps two sets,
@@ -153,7 +143,7 @@ type walk struct {
 func (w *walk) step(e names.Expr) error {
 	switch {
 	case e == "":
-		return notFound(e)
+		return ask.NoSuchIndex("", ask.IndexOrAlias)
 	case e[0] == '_':
 		return badExpression(e, "must not start with '_'")
 	case w.opts.Expand.Nothing():

@@ -84,15 +84,18 @@ func TestRejectionShape(t *testing.T) {
 		if a.Status != status || body.Status != status || len(e.RootCause) != 1 || e.RootCause[0] != (cause{e.Type, e.Reason, e.Index}) || e.Type == "" || e.Reason == "" {
 			t.Errorf("%+v became %d %s", r, a.Status, a.Body)
 		}
-		if r.Public != "" && e.Reason != strings.ToValidUTF8(r.Public, "\ufffd") || e.Index != r.Index {
-			t.Errorf("%q became %q, index %q", r.Public, e.Reason, e.Index)
+		if r.Public != "" && e.Reason != strings.ToValidUTF8(r.Text(), "\ufffd") {
+			t.Errorf("%q became %q", r.Public, e.Reason)
+		}
+		if r.Index != nil && e.Index != r.Index.Name || r.Index == nil && e.Index != "" {
+			t.Errorf("%q names %q; want %+v", r.Public, e.Index, r.Index)
 		}
 	}
 	f(ask.Rejection{}, 403)
 	f(ask.Rejection{Status: 200}, 403) // a refusal is never a success
 	f(ask.Rejection{Status: 99}, 403)
 	f(ask.Rejection{Status: 1000}, 403)
-	f(ask.Rejection{Status: 404, Type: "index_not_found_exception", Index: `a"b`, Public: "no such index"}, 404)
+	f(ask.Rejection{Status: 404, Type: "index_not_found_exception", Index: &ask.MissingName{Name: `a"b`, As: ask.NoResource}, Public: "no such index"}, 404)
 	f(ask.Rejection{Status: 400, Public: "quote \" newline \n nul \x00 backslash \\ </script> \u2028"}, 400)
 	f(ask.Rejection{Status: 503, Public: strings.Repeat("ä", 10000)}, 503)
 }

@@ -104,7 +104,7 @@ func TestReject(t *testing.T) {
 	}
 	f(ask.Rejection{}, 403,
 		`{"error":{"root_cause":[{"type":"security_exception","reason":"refused"}],"type":"security_exception","reason":"refused"},"status":403}`)
-	f(ask.Rejection{Status: 404, Type: "index_not_found_exception", Public: `no such index ["x"]`, Index: "x", Resource: ask.IndexOrAlias, Cause: errors.New("secret")}, 404,
+	f(ask.Rejection{Status: 404, Type: "index_not_found_exception", Public: `no such index ["x"]`, Index: &ask.MissingName{Name: "x", As: ask.IndexOrAlias}, Cause: errors.New("secret")}, 404,
 		`{"error":{"root_cause":[{"type":"index_not_found_exception","reason":"no such index [\"x\"]","index":"x","resource.id":"x","resource.type":"index_or_alias","index_uuid":"_na_"}],`+
 			`"type":"index_not_found_exception","reason":"no such index [\"x\"]","index":"x","resource.id":"x","resource.type":"index_or_alias","index_uuid":"_na_"},"status":404}`)
 

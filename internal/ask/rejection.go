@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/http"
 	"strings"
+
+	"guard/internal/names"
 )
 
 // Reason is why a request was refused: a closed set, used as metric label and in
@@ -71,32 +73,73 @@ type Rejection struct {
 	Action  string
 	Missing []string
 
-	// Index is set on errors about the name of an index, which clients read.
-	Index    string
-	Resource Resource // what the cluster calls Index in its error
+	// Index is set on errors about a name that no index has, which clients read.
+	Index *MissingName
 }
 
-// Resource is what a cluster calls the index in an error (resource.type): it depends
-// on the endpoint.
-type Resource string
+// MissingName is a name in an error that no index has, or can have.
+type MissingName struct {
+	Name string
+	As   Resource
+}
+
+// Resource is what a cluster calls the name in its error (resource.type): it depends on
+// the endpoint.
+type Resource uint8
 
 // The resources, measured on all engines.
 const (
-	NoResource      Resource = ""                 // the error has none
-	IndexOrAlias    Resource = "index_or_alias"   // where a list of names is taken
-	IndexExpression Resource = "index_expression" // where exactly one name is taken
+	resourceUnknown Resource = iota // zero value, of which nobody said anything: not named at all
+	NoResource                      // the error names the index and no resource
+	IndexOrAlias                    // where a list of names is taken
+	IndexExpression                 // where exactly one name is taken
 )
+
+// String returns the resource as it is sent; of one that has no name it is empty.
+func (r Resource) String() string {
+	switch r {
+	case IndexOrAlias:
+		return "index_or_alias"
+	case IndexExpression:
+		return "index_expression"
+	default:
+		return ""
+	}
+}
+
+// NoSuchIndex is the cluster's error for a name that it does not have. It shares no memory
+// with name.
+func NoSuchIndex(name string, as Resource) *Rejection {
+	name = strings.Clone(names.Clip(name))
+	return &Rejection{
+		Status: http.StatusNotFound, Type: "index_not_found_exception", Reason: ReasonNotFound,
+		Public: "no such index [" + name + "]", Index: &MissingName{name, as},
+	}
+}
+
+// InvalidIndexName is the cluster's error for a name that no index can have; public says
+// why. It shares no memory with name.
+func InvalidIndexName(name, public string) *Rejection {
+	return &Rejection{
+		Status: http.StatusBadRequest, Type: "invalid_index_name_exception", Reason: ReasonBadRequest,
+		Public: public, Index: &MissingName{strings.Clone(names.Clip(name)), NoResource},
+	}
+}
 
 // IndexMembers lists the members of the error object that name the index, as keys and
 // texts.
 func (r *Rejection) IndexMembers() [][2]string {
-	switch {
-	case r.Index == "":
+	if r.Index == nil || r.Index.Name == "" {
 		return nil
-	case r.Resource == NoResource:
-		return [][2]string{{"index", r.Index}, {"index_uuid", "_na_"}}
+	}
+	name := r.Index.Name
+	switch as := r.Index.As; as {
+	case NoResource:
+		return [][2]string{{"index", name}, {"index_uuid", "_na_"}}
+	case IndexOrAlias, IndexExpression:
+		return [][2]string{{"index", name}, {"resource.id", name}, {"resource.type", as.String()}, {"index_uuid", "_na_"}}
 	default:
-		return [][2]string{{"index", r.Index}, {"resource.id", r.Index}, {"resource.type", string(r.Resource)}, {"index_uuid", "_na_"}}
+		return nil
 	}
 }
 

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,4 +47,28 @@ func TestText(t *testing.T) {
 	f(strings.Repeat("x", maxText), strings.Repeat("x", maxText))
 	f(strings.Repeat("x", maxText+1), strings.Repeat("x", maxText)+"...")
 	f("x"+strings.Repeat("é", maxText), "x"+strings.Repeat("é", maxText/2-1)+"...") // never half a character
+}
+
+// TestIndexMembers: an error names an index with the resource that somebody said, and one
+// of which nothing was said names none.
+func TestIndexMembers(t *testing.T) {
+	f := func(r *Rejection, want ...string) {
+		t.Helper()
+		var got []string
+		for _, m := range r.IndexMembers() {
+			got = append(got, m[0]+"="+m[1])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: got %q; want %q", r, got, want)
+		}
+	}
+	f(&Rejection{})
+	f(&Rejection{Index: &MissingName{}})
+	f(&Rejection{Index: &MissingName{Name: "x"}})
+	f(NoSuchIndex("x", resourceUnknown))
+	f(NoSuchIndex("x", NoResource), "index=x", "index_uuid=_na_")
+	f(NoSuchIndex("", IndexOrAlias))
+	f(NoSuchIndex("x", IndexOrAlias), "index=x", "resource.id=x", "resource.type=index_or_alias", "index_uuid=_na_")
+	f(NoSuchIndex("x", IndexExpression), "index=x", "resource.id=x", "resource.type=index_expression", "index_uuid=_na_")
+	f(InvalidIndexName("x", "no"), "index=x", "index_uuid=_na_")
 }
