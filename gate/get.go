@@ -322,7 +322,7 @@ func bareSource(a Answer) Answer {
 		return a
 	}
 	a.Status, a.ContentType = 404, jsonType
-	a.Body = errorBody(&ask.Rejection{Status: 404, Type: "resource_not_found_exception", Public: what + " not found [" + index + "]" + of + "/[" + id + "]"})
+	a.Body = ErrorBody(&ask.Rejection{Status: 404, Type: "resource_not_found_exception", Public: what + " not found [" + index + "]" + of + "/[" + id + "]"})
 	return a
 }
 

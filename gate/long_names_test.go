@@ -42,7 +42,7 @@ func TestLongNames(t *testing.T) {
 				where := fmt.Sprintf("%s %s %.40s %.60s", by, r[0], r[1], r[2])
 				switch out := planFor(t, s, r[0], r[1], r[2]); out.Kind {
 				case Reject:
-					check(where, errorBody(&out.Rejection))
+					check(where, ErrorBody(&out.Rejection))
 					check(where+", for the log", []byte(strings.Join(out.Rejection.Missing, "")))
 				case Local:
 					check(where, out.Local.Body)
@@ -50,7 +50,7 @@ func TestLongNames(t *testing.T) {
 			}
 			lines := linesFor(t, s, "/_bulk").Lines
 			if _, err := lines.Action([]byte(`{"index":{"_index":"` + name + `","_id":"1"}}`)); err != nil {
-				check(name[:9]+" in a bulk", errorBody(asRejection(err)))
+				check(name[:9]+" in a bulk", ErrorBody(asRejection(err)))
 				continue
 			}
 			if sent, err := lines.Item(nil, []byte(`{}`)); err != nil || len(sent) > 0 {

@@ -25,7 +25,7 @@ func (pl *plan) planMsearch() Outcome {
 	for i := range pl.slots() {
 		var rej *ask.Rejection
 		if lines, rej = pl.appendSearch(lines, i, &treat.slots[i]); rej != nil {
-			treat.slots[i].refused = errorBody(rej)
+			treat.slots[i].refused = ErrorBody(rej)
 		}
 	}
 	if len(lines) == 0 {
@@ -90,17 +90,4 @@ func appendLines(dst []byte, search endpoint.Search, v esjson.Value, f forwarded
 		return dst, refusedQuery(err)
 	}
 	return append(lines, '\n'), nil
-}
-
-// errorBody is a refusal as an answer of its own, and as a refused search stands among
-// the responses.
-func errorBody(r *ask.Rejection) []byte {
-	var w esjson.Writer
-	w.BeginObject()
-	w.Key("error")
-	writeError(&w, r, true)
-	w.Key("status")
-	w.Int(int64(r.Status.Code()))
-	w.EndObject()
-	return w.Bytes()
 }

@@ -171,8 +171,8 @@ func TestRefusedShapes(t *testing.T) {
 		}
 	}
 	at := `"type":"index_not_found_exception","reason":"no such index [\"x\"]","index":"\"x\"","resource.id":"\"x\"","resource.type":"index_expression","index_uuid":"_na_"`
-	f(errorBody(gone), `{"error":{"root_cause":[{`+at+`}],`+at+`},"status":404}`)
-	f(errorBody(&ask.Rejection{}), `{"error":{"root_cause":[{"type":"security_exception","reason":"refused"}],"type":"security_exception","reason":"refused"},"status":403}`)
+	f(ErrorBody(gone), `{"error":{"root_cause":[{`+at+`}],`+at+`},"status":404}`)
+	f(ErrorBody(&ask.Rejection{}), `{"error":{"root_cause":[{"type":"security_exception","reason":"refused"}],"type":"security_exception","reason":"refused"},"status":403}`)
 	f(mgetError(&docItem{name: "x", id: "1", refused: &ask.Rejection{Public: "no"}}),
 		`{"_index":"x","_id":"1","error":{"root_cause":[{"type":"security_exception","reason":"no"}],"type":"security_exception","reason":"no"}}`)
 }

@@ -20,17 +20,10 @@ func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
 const jsonType = "application/json; charset=UTF-8"
 
-// rejectionAnswer writes a refusal in the cluster's own shape. Only what is public
-// goes into it.
+// rejectionAnswer is a refusal as an answer.
 func rejectionAnswer(r *ask.Rejection) gate.Answer {
-	status, typ := r.Status.Code(), r.Type.Name()
-	reason := r.Text()
-	b := append(make([]byte, 0, 256+2*len(reason)), `{"error":{"root_cause":[{`...)
-	b = appendCause(b, typ, reason, r)
-	b = append(b, `}],`...)
-	b = appendCause(b, typ, reason, r)
-	b = fmt.Appendf(b, `},"status":%d}`, status)
-	a := gate.Answer{Status: status, ContentType: jsonType, Body: b}
+	status := r.Status.Code()
+	a := gate.Answer{Status: status, ContentType: jsonType, Body: gate.ErrorBody(r)}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		a.Header = []gate.Field{{Name: "Retry-After", Value: "1"}}
 	}
@@ -41,18 +34,6 @@ func rejectionAnswer(r *ask.Rejection) gate.Answer {
 func forgeryBody(reason string) []byte {
 	b := append([]byte(nil), `{"error":{"status":"error","reason":`...)
 	return append(esjson.AppendString(b, reason), `}}`...)
-}
-
-func appendCause(b []byte, typ, reason string, r *ask.Rejection) []byte {
-	b = append(b, `"type":`...)
-	b = esjson.AppendString(b, typ)
-	b = append(b, `,"reason":`...)
-	b = esjson.AppendString(b, reason)
-	for _, m := range r.IndexMembers() {
-		b = append(append(append(b, `,"`...), m[0]...), `":`...)
-		b = esjson.AppendString(b, m[1])
-	}
-	return b
 }
 
 // toRejection turns any error of a request into what the client is told.
