@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,8 +80,8 @@ func (pl *plan) checkNewAliases() (Outcome, bool) {
 	for _, alias := range pl.newAliases() {
 		j, err := pl.judge(ask.Part{Slot: ask.WholeRequest, Privileges: makesAliases, Exprs: []names.Expr{alias}, Fixed: true, Aliases: true})
 		switch {
-		case err == errNeedState || len(j.resolved.Unknown) > 0 && !pl.known.Fresh:
-			return Outcome{Kind: Need, NeedState: true}, true // it may have come to be by now
+		case errors.Is(err, errNeedState) || pl.mayHaveCome(len(j.resolved.Unknown) > 0):
+			return Outcome{Kind: Need, NeedState: true}, true
 		case err != nil:
 			return rejectError(err), true
 		case len(j.resolved.Targets) > 0 && j.rejection != nil:

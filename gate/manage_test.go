@@ -228,3 +228,29 @@ func TestNewAliases(t *testing.T) {
 		t.Errorf("a name that guard does not know: %s; want newer state", gist(t, out))
 	}
 }
+
+// TestTargetsAreCounted holds that what a request means is bounded over all that is judged
+// for it: its own parts, and what follows from them.
+func TestTargetsAreCounted(t *testing.T) {
+	s := worldWith(t, managerRole, staff())
+	f := func(method, target, body string, means int) {
+		t.Helper()
+		r := requestFor(t, method, target, body)
+		m, err := s.router.MatchRequest(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for room, kind := range map[int]Kind{means: Forward, means - 1: Reject} {
+			pl := plan{s: s, who: s.Principal(ask.Identity{Name: "u"}), r: r, known: Known{Fresh: true}, m: m, expanded: maxTargets - room}
+			out := pl.run()
+			if out.Kind != kind || kind == Reject && out.Rejection.Status != 413 {
+				t.Errorf("%s %s %s with room for %d names: %s; want kind %d", method, target, body, room, gist(t, out), kind)
+			}
+		}
+	}
+	f("GET", "/logs-a-1,logs-a-2/_search", "", 2)
+	f("POST", "/_msearch", "{\"index\":\"logs-a-1\"}\n{}\n{\"index\":\"logs-a-2\"}\n{}\n", 2)
+	f("GET", "/_cluster/health/logs-a-1", "", 2) // asked again, by another right
+	f("PUT", "/logs-a-1/_alias/logs-a", "", 2)   // the index, and what the alias stands for
+	f("POST", "/_aliases", `{"actions":[{"add":{"index":"logs-a-1","aliases":["logs-a","logs-a-2"]}}]}`, 3)
+}

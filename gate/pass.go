@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"errors"
+
 	"guard/endpoint"
 	"guard/internal/ask"
 	"guard/internal/names"
@@ -53,7 +55,7 @@ func (pl *plan) planHealth() Outcome {
 	}
 	j, err := pl.judge(ask.Part{Slot: ask.WholeRequest, Privileges: seesIndex, Exprs: exprs, Opts: pl.whole().part.Opts})
 	switch {
-	case err == errNeedState:
+	case errors.Is(err, errNeedState):
 		return Outcome{Kind: Need, NeedState: true}
 	case err != nil:
 		return rejectError(err)

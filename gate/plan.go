@@ -24,6 +24,8 @@ type plan struct {
 	asked endpoint.Asked
 	first judged   // the part that every route asks first: the request itself
 	items []judged // the other parts
+
+	expanded int // what was judged so far means so many names
 }
 
 // judged is a part with what it resolved to and what was decided.
@@ -42,26 +44,21 @@ type judged struct {
 // decide resolves and decides every part. It reports whether that settles the
 // request: a part of the whole request is refused, or newer state is needed.
 func (pl *plan) decide() (Outcome, bool) {
-	expanded := 0
 	if n := len(pl.asked.Parts); n > 1 {
 		pl.items = make([]judged, 0, n-1)
 	}
 	for i, part := range pl.asked.Parts {
 		j, err := pl.judge(part)
-		if errors.Is(err, errNeedState) {
+		switch {
+		case errors.Is(err, errNeedState):
 			return Outcome{Kind: Need, NeedState: true}, true
-		}
-		if err != nil {
+		case errors.Is(err, errTooManyTargets):
+			return rejectError(err), true
+		case err != nil:
 			j.rejection = asRejection(err)
 		}
 		if j.rejection != nil && part.Slot == ask.WholeRequest {
 			return reject(j.rejection), true
-		}
-		if expanded += len(j.resolved.Targets); expanded > maxTargets {
-			return reject(&ask.Rejection{
-				Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge,
-				Public: fmt.Sprintf("the parts of this request mean more than %d names together; send fewer, or narrow the patterns", maxTargets),
-			}), true
 		}
 		if i == 0 {
 			pl.first = j
@@ -76,19 +73,33 @@ func (pl *plan) decide() (Outcome, bool) {
 // searches over a thousand indices each.
 const maxTargets = 1_000_000
 
+// errTooManyTargets ends the request, whichever part passes the bound.
+var errTooManyTargets error = &ask.Rejection{
+	Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge,
+	Public: fmt.Sprintf("the parts of this request mean more than %d names together; send fewer, or narrow the patterns", maxTargets),
+}
+
 // errNeedState says that a name is unknown and the state was not refreshed for it.
 var errNeedState = errors.New("newer state needed")
 
-// judge resolves and decides one part.
+// mayHaveCome reports whether names that the state lacks, if it lacks any, may have come to
+// be since it was read.
+func (pl *plan) mayHaveCome(lacking bool) bool { return lacking && !pl.known.Fresh }
+
+// judge resolves and decides one part, of the request or of what follows from it. The
+// error is errNeedState, errTooManyTargets, or a refusal of the part.
 func (pl *plan) judge(part ask.Part) (judged, error) {
 	j := judged{part: part}
 	var err error
 	if j.resolved, err = pl.s.state.Resolve(part.Exprs, part.Opts, pl.r.Now); err != nil {
 		return j, err
 	}
+	if pl.expanded += len(j.resolved.Targets); pl.expanded > maxTargets {
+		return j, errTooManyTargets
+	}
 	pl.ask(&j)
 	// A name that is not granted is refused at once, whether it exists or not.
-	if j.rejection == nil && !pl.known.Fresh && slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Kind == ask.Missing }) {
+	if j.rejection == nil && pl.mayHaveCome(slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Kind == ask.Missing })) {
 		return j, errNeedState
 	}
 	return j, nil
