@@ -326,8 +326,8 @@ func bareSource(a Answer) Answer {
 	return a
 }
 
-// existsUnderFields asks whether a document is there, without its parts: the cluster
-// answers with the length that they would have, which tells of hidden ones.
+// existsUnderFields asks whether a document is there. It asks for none of its parts, which
+// spares the cluster their reading and guard the check of their names.
 func (pl *plan) existsUnderFields(it *docItem) Outcome {
 	params := pl.q.Params
 	for _, name := range []string{"_source_includes", "_source_excludes", "stored_fields"} {
@@ -361,24 +361,41 @@ func (pl *plan) getParams(it *docItem) ([]ask.Param, *ask.Rejection) {
 	for _, name := range []string{"_source", "_source_includes", "_source_excludes", "stored_fields"} {
 		params = endpoint.DropParam(params, name)
 	}
-	var tape esjson.Tape
-	if v, err := parseWish(&tape, source); err != nil {
-		return nil, asRejection(err)
-	} else if v.Is(esjson.Bool) {
-		params = endpoint.SetParam(params, "_source", string(v.Raw()))
-	} else {
-		for key, list := range v.Members() {
-			if params, rej = setTexts(params, "_source_"+key, list); rej != nil {
-				return nil, rej
-			}
-		}
+	if params, rej = sourceParams(params, source); rej != nil {
+		return nil, rej
 	}
-	v, err := parseWish(&tape, stored)
+	return storedParams(params, stored, it.b.rules.Fields.StandIn())
+}
+
+// sourceParams adds which part of the source is wanted.
+func sourceParams(params []ask.Param, wish []byte) ([]ask.Param, *ask.Rejection) {
+	var tape esjson.Tape
+	v, err := parseWish(&tape, wish)
 	if err != nil {
 		return nil, asRejection(err)
 	}
-	if stored != nil && v.Is(esjson.Array) && v.Len() == 0 { // no list would mean the source
-		return endpoint.SetParam(params, "stored_fields", it.b.rules.Fields.StandIn()), nil
+	if v.Is(esjson.Bool) {
+		return endpoint.SetParam(params, "_source", string(v.Raw())), nil
+	}
+	for key, list := range v.Members() {
+		var rej *ask.Rejection
+		if params, rej = setTexts(params, "_source_"+key, list); rej != nil {
+			return nil, rej
+		}
+	}
+	return params, nil
+}
+
+// storedParams adds which stored fields are wanted. If none of them is left it asks for
+// standIn, since no list at all would mean the source.
+func storedParams(params []ask.Param, wish []byte, standIn string) ([]ask.Param, *ask.Rejection) {
+	var tape esjson.Tape
+	v, err := parseWish(&tape, wish)
+	if err != nil {
+		return nil, asRejection(err)
+	}
+	if v.Is(esjson.Array) && v.Len() == 0 {
+		return endpoint.SetParam(params, "stored_fields", standIn), nil
 	}
 	return setTexts(params, "stored_fields", v)
 }
