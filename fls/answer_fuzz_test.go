@@ -113,7 +113,7 @@ func FuzzAppendSource(f *testing.F) {
 		if err != nil {
 			return
 		}
-		a, p := &Answer{KeepEmpty: true}, NewProjection(sourcePatterns(r.includes), sourcePatterns(r.excludes), nil)
+		a, p := &Answer{KeepEmpty: true}, r.projection(nil)
 		got, err := a.AppendSource(nil, []byte(doc), p)
 		if !isAnswer([]byte(doc)) {
 			if err == nil {

@@ -17,7 +17,7 @@ func projection(t testing.TB, entries string) *Projection {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewProjection(sourcePatterns(r.includes), sourcePatterns(r.excludes), nil)
+	return r.projection(nil)
 }
 
 // TestNothingEmpty holds that what shows nothing is not there, whether it was emptied here

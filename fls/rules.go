@@ -64,19 +64,9 @@ func (r Rules) Shows(path string) bool {
 	}
 	field := strings.TrimSuffix(path, ".keyword")
 	if r.excluding() {
-		return !matchesAround(r.excludes, path) && !matchesAround(r.excludes, field)
+		return !around(path, 0, r.excludes.MayMatch) && !around(field, 0, r.excludes.MayMatch)
 	}
-	return matchesAround(r.includes, field)
-}
-
-// matchesAround reports whether ps match path or an object around it.
-func matchesAround(ps names.Patterns, path string) bool {
-	for i := 0; i < len(path); i++ {
-		if path[i] == '.' && ps.Match(path[:i]) {
-			return true
-		}
-	}
-	return ps.Match(path)
+	return around(field, 0, r.includes.Match)
 }
 
 // showsAllBelow reports whether every path that can exist below path is shown. It

@@ -142,13 +142,17 @@ func projectionOf(v *View) *Projection {
 	if v.rules.All() {
 		return ShowEverything()
 	}
-	return NewProjection(sourcePatterns(v.rules.includes), sourcePatterns(v.rules.excludes), v.Shows)
+	return v.rules.projection(v.Shows)
 }
 
-func sourcePatterns(ps names.Patterns) []SourcePattern {
+func (r Rules) projection(shows func(name string) bool) *Projection {
+	return NewProjection(sourcePatterns(r.includes, names.Pattern.Match), sourcePatterns(r.excludes, names.Pattern.MayMatch), shows)
+}
+
+func sourcePatterns(ps names.Patterns, match func(names.Pattern, string) bool) []SourcePattern {
 	var out []SourcePattern
 	for _, p := range ps.List() {
-		sp := SourcePattern{Match: p.Match}
+		sp := SourcePattern{Match: func(path string) bool { return match(p, path) }}
 		if !p.IsRegex() {
 			sp.Below = func(path string) bool { return mayMatchBelow(p, path+".") }
 		}

@@ -205,3 +205,19 @@ func TestStandInIsNoField(t *testing.T) {
 		t.Errorf("stand-in %q; want guard-no-such-field-1", got)
 	}
 }
+
+// TestSlowExclusion holds that an exclusion which finds no end hides.
+func TestSlowExclusion(t *testing.T) {
+	rules := mustCompile(t, `~/(?=.)((x+x+)+y|.*z)/`)
+	slow := strings.Repeat("x", 60) + "z"
+	if rules.Shows(slow) {
+		t.Error("a field is shown that an exclusion may name")
+	}
+	got, err := new(Answer).AppendSource(nil, []byte(`{"a":1,"`+slow+`":2}`), rules.projection(nil))
+	if err != nil || string(got) != `{"a":1}` {
+		t.Errorf("got %s, %v; want a alone", got, err)
+	}
+	if shown := mustCompile(t, `/(?=.)((x+x+)+y|.*z)/`).Shows(slow); shown {
+		t.Error("a field is shown by an inclusion that found no end")
+	}
+}

@@ -144,6 +144,16 @@ func (p Pattern) Match(name string) bool {
 	}
 }
 
+// MayMatch is Match for what hides: a regular expression that runs into its time limit
+// may match.
+func (p Pattern) MayMatch(name string) bool {
+	if p.kind != kindRegex {
+		return p.Match(name)
+	}
+	matched, sure := p.regex.try(name)
+	return matched || !sure
+}
+
 // Timeouts returns how often a match of p was given up because it took too long.
 func (p Pattern) Timeouts() uint64 {
 	if p.regex == nil {
@@ -235,7 +245,12 @@ func (ps Patterns) List() []Pattern { return ps.list }
 func (ps Patterns) IsAll() bool { return ps.all }
 
 // Match reports whether any of ps matches name.
-func (ps Patterns) Match(name string) bool {
+func (ps Patterns) Match(name string) bool { return ps.any(name, Pattern.Match) }
+
+// MayMatch is Match for what hides; see [Pattern.MayMatch].
+func (ps Patterns) MayMatch(name string) bool { return ps.any(name, Pattern.MayMatch) }
+
+func (ps Patterns) any(name string, matches func(Pattern, string) bool) bool {
 	if ps.all {
 		return true
 	}
@@ -243,7 +258,7 @@ func (ps Patterns) Match(name string) bool {
 		return true
 	}
 	for i := range ps.rest {
-		if ps.rest[i].Match(name) {
+		if matches(ps.rest[i], name) {
 			return true
 		}
 	}

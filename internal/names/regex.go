@@ -43,18 +43,24 @@ func compileRegex(text string) (*regex, error) {
 	return &regex{linear: compileLinear(translated), re: re}, nil
 }
 
-// match reports whether name as a whole matches. The only error that the engine
-// knows at this point is its time limit.
+// match reports whether name as a whole matches, as far as is known.
 func (r *regex) match(name string) bool {
+	matched, _ := r.try(name)
+	return matched
+}
+
+// try is match, and reports whether that is sure. The only error that the engine knows
+// at this point is its time limit.
+func (r *regex) try(name string) (matched, sure bool) {
 	if r.linear != nil {
-		return r.linear.MatchString(name)
+		return r.linear.MatchString(name), true
 	}
-	ok, err := r.re.MatchString(name)
+	matched, err := r.re.MatchString(name)
 	if err != nil {
 		r.timeouts.Add(1)
-		return false
+		return false, false
 	}
-	return ok
+	return matched, true
 }
 
 // posix are Java's POSIX classes, as they stand inside brackets.
