@@ -314,3 +314,28 @@ func TestDenialLogIsLimited(t *testing.T) {
 		t.Errorf("%d records; want 3", n)
 	}
 }
+
+// TestOpaqueID holds that each answer gives the client's id back once, whoever makes it.
+func TestOpaqueID(t *testing.T) {
+	node := newFake(t)
+	node.answers(func(c net.Conn, r *http.Request, _ []byte) {
+		writeAnswer(c, 200, `{}`, "X-Opaque-Id: "+r.Header.Get("X-Opaque-Id"))
+	})
+	local := gate.Outcome{Kind: gate.Local, Local: gate.Answer{Status: 200, ContentType: jsonType, Body: []byte(`{}`)}}
+	call := gate.Call{Method: "GET", Target: "/i"}
+	for name, out := range map[string]gate.Outcome{
+		"local":    local,
+		"refused":  {},
+		"treated":  {Kind: gate.Forward, Forward: gate.Forwarding{Call: call, Treat: upper{}}},
+		"as it is": {Kind: gate.Forward, Forward: gate.Forwarding{Call: call}},
+	} {
+		g := startGuard(t, &fakeGate{restricted: true, plan: func(*ask.Principal, *ask.Request, gate.Known) gate.Outcome { return out }}, testConfig(node.url()))
+		a := g.send(request("GET", "/i", "X-Opaque-Id: mine\r\n", ""))
+		if got := a.header["X-Opaque-Id"]; len(got) != 1 || got[0] != "mine" {
+			t.Errorf("%s: the ids are %q; want the client's", name, got)
+		}
+		if a := g.send(request("GET", "/i", "", "")); name != "as it is" && name != "treated" && len(a.header["X-Opaque-Id"]) > 0 {
+			t.Errorf("%s: an id that the client did not send", name)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 	"go.uber.org/zap"
@@ -33,8 +34,15 @@ func (t *turn) write(out *fasthttp.Response, r *reply) {
 	if a.ContentType != "" {
 		out.Header.SetContentType(a.ContentType)
 	}
+	opaque := t.conn.head.value("x-opaque-id")
 	for _, f := range a.Header {
 		addField(out, f.Name, f.Value)
+		if strings.EqualFold(f.Name, "x-opaque-id") {
+			opaque = "" // the cluster has given it back
+		}
+	}
+	if opaque != "" { // clients find their answers by it
+		out.Header.Add("X-Opaque-Id", opaque)
 	}
 	out.SetBodyRaw(a.Body)
 	if t.conn.answering(false) {
