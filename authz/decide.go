@@ -168,7 +168,7 @@ func (q *question) closed(index string) bool {
 	if len(q.policy.system.List()) == 0 {
 		return false
 	}
-	if q.policy.system.Match(index) && !q.subject.explicit.index(q.cluster, index, q.now) {
+	if q.policy.system.MayMatch(index) && !q.subject.explicit.index(q.cluster, index, q.now) {
 		return true
 	}
 	stream := q.cluster.Stream(index)

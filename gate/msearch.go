@@ -68,9 +68,11 @@ func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection
 	if rej != nil {
 		return dst, rej
 	}
+	b.knowFields(pl.s, pl.asked.Searches[i].Body)
 	lines, rej := appendLines(dst, pl.asked.Searches[i], v, f, b)
 	if b.refusesNames(rej) {
 		if f, b, rej = pl.reachListed(j); rej == nil {
+			b.knowFields(pl.s, pl.asked.Searches[i].Body)
 			lines, rej = appendLines(dst, pl.asked.Searches[i], v, f, b)
 		}
 	}

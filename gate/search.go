@@ -8,6 +8,7 @@ import (
 	"guard/endpoint"
 	"guard/internal/ask"
 	"guard/internal/esjson"
+	"guard/internal/mapping"
 	"guard/internal/query"
 )
 
@@ -105,6 +106,7 @@ func (pl *plan) searchBody(form searchForm, b *binding) (*query.Params, []byte, 
 			return nil, nil, rej
 		}
 	}
+	b.knowFields(pl.s, pl.q.Body)
 	params, err := query.CheckParams(form.on, toQuery(pl.q.Params), &b.rules)
 	if err != nil {
 		return nil, nil, refusedQuery(err)
@@ -118,6 +120,37 @@ func (pl *plan) searchBody(form searchForm, b *binding) (*query.Params, []byte, 
 		return nil, nil, refusedQuery(err)
 	}
 	return params, out, nil
+}
+
+// knowFields has the search that body asks for written with what is known of the fields
+// of its indices, if it could need that.
+func (b *binding) knowFields(s *Snapshot, body []byte) {
+	if bytes.Contains(body, []byte("top_hits")) {
+		b.rules.Mapped = &mappedIn{s, b.indices}
+	}
+}
+
+// mappedIn knows the mappings of some indices.
+type mappedIn struct {
+	s       *Snapshot
+	indices []string
+}
+
+// Mapped tells which of the indices have a field that name means. One whose mapping cannot
+// be read is taken to have it.
+func (in *mappedIn) Mapped(name string) (some, all bool) {
+	all = true
+	for _, index := range in.indices {
+		has := true
+		if m, err := in.s.mappingOf(index); err == nil {
+			has = false
+			for f := range m.Expand(name) {
+				has = has || f.Kind != mapping.Object && f.Kind != mapping.Nested || f.Opaque
+			}
+		}
+		some, all = some || has, all && has
+	}
+	return some, all
 }
 
 // room is about what the rules of b add to the body of a search.

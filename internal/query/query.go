@@ -53,9 +53,18 @@ type Rules struct {
 	// nothing without Fields.
 	SourceIncludes, SourceExcludes []string
 
+	Mapped Mapped // nil: every index has every field
+
 	// Replaced, if it is set, takes the names that were replaced by stand-ins: what the
 	// cluster says of stand-ins has to be told with the client's own names.
 	Replaced *Names
+}
+
+// Mapped knows the mappings of the indices of the request.
+type Mapped interface {
+	// Mapped reports whether some and whether all indices have a field, objects apart,
+	// that a name or pattern means.
+	Mapped(name string) (some, all bool)
 }
 
 // Fields answers what a field rule shows. Metadata fields are not asked for.

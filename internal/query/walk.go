@@ -36,6 +36,9 @@ type walker struct {
 	expanded expansion
 	// inner tells that hits here are those of a clause, not of the body.
 	inner bool
+	// topHits tells that hits here are those of a top_hits aggregation, and unrewritten
+	// that the query here is one which no cluster rewrites.
+	topHits, unrewritten bool
 }
 
 func (k *walker) docRule() bool   { return k.rules.Filter != Free }

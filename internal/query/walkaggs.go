@@ -51,7 +51,10 @@ func (k *walker) aggType(v esjson.Value, a *agg) error {
 	case a.query:
 		return k.query(v)
 	case a.name == "top_hits":
-		return k.hit(v, a.name, a.keys)
+		k.topHits = true
+		err := k.hit(v, a.name, a.keys)
+		k.topHits = false
+		return err
 	default:
 		return k.object(v, a.name, a.keys)
 	}

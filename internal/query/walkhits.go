@@ -150,7 +150,10 @@ func (k *walker) highlight(v esjson.Value) error {
 	}
 	if _, given := v.Lookup("highlight_query"); !given && k.docRule() && !k.inner {
 		k.w.Key("highlight_query")
-		if err := k.askedQuery(); err != nil {
+		k.unrewritten = k.topHits
+		err := k.askedQuery()
+		k.unrewritten = false
+		if err != nil {
 			return err
 		}
 	}

@@ -30,6 +30,11 @@ func (k *walker) clause(v esjson.Value, c *clause) error {
 	if why := k.refusal(c.verdict); why != "" {
 		return refuse(v, c.name, "%s", why)
 	}
+	if k.unrewritten && rewrites[c.name] {
+		if done, err := k.rewrite(v, c); done || err != nil {
+			return err
+		}
+	}
 	k.expandClause(c, v)
 	if c.form == fieldTest && k.fieldRule() {
 		return k.exists(v, c)
