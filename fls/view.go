@@ -14,8 +14,8 @@ import (
 type View struct {
 	rules Rules
 	m     *mapping.Mapping
-	// hidden are paths that the names alone would show and the mapping does not:
-	// copies, aliases and scripted fields that carry the value of a hidden field.
+	// hidden are paths that the mapping does not show, whatever their names: copies,
+	// aliases and scripted fields that carry the value of a hidden field.
 	hidden     map[string]bool
 	projection *Projection
 }
@@ -24,7 +24,9 @@ type View struct {
 func NewView(rules Rules, m *mapping.Mapping) *View {
 	v := &View{rules: rules, m: m, hidden: map[string]bool{}}
 	for f := range m.All() {
-		if !isContainer(f) && rules.Shows(f.Path) && !v.carriesOnlyShown(f) {
+		// Whatever the names say at this moment: an expression that ran out of time may say
+		// another thing later.
+		if !isContainer(f) && !v.carriesOnlyShown(f) {
 			v.hidden[f.Path] = true
 		}
 	}
