@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -65,15 +66,23 @@ func cacheDir() (string, error) {
 }
 
 // homeName names a home by what is in it, so that a changed pin, module or
-// main class makes a new home instead of a stale one. Who changes what assemble does raises the layout.
+// main class makes a new home instead of a stale one; pins of other sections change nothing.
+// Who changes what assemble does raises the layout.
 func homeName(b build) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "layout 1\n%v\n%s\n%s\n%v\n", b, artefactsText, nodeMainSource, modules)
+	fmt.Fprintf(h, "layout 1\n%v\n%s\n%s\n%s\n%v\n", b, sectionText(b.base), sectionText(b.plugin), nodeMainSource, modules)
 	name := b.base
 	if b.plugin != "" {
 		name += "-secured"
 	}
 	return fmt.Sprintf("%s-%x", name, h.Sum(nil)[:6])
+}
+
+// sectionText returns the lines of one section of artefacts.txt; none for no section.
+func sectionText(name string) string {
+	_, text, _ := strings.Cut(artefactsText, "["+name+"]\n")
+	text, _, _ = strings.Cut(text, "\n[")
+	return text
 }
 
 // withLock runs f while this process alone holds the lock file.

@@ -9,13 +9,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"guard/test/testbed"
 )
 
 const usage = `usage:
-  testbed fetch KIND...       assemble the homes of these kinds in the cache ("all" for all of them)
+  testbed fetch KIND...       assemble the homes of these kinds in the cache, with their REST suites ("all" for all of them)
   testbed start [flags] KIND  start one node, print its URL, stop it on Ctrl-C
       --port N                HTTP port on 127.0.0.1; a free one by default
       --heap SIZE             Java heap, such as 1g; 512 to 768 MiB by default
@@ -88,6 +89,10 @@ func fetch(ctx context.Context, args []string) error {
 	for _, kind := range kinds {
 		_, err := testbed.Fetch(ctx, kind)
 		errs = append(errs, err)
+		if slices.Contains(testbed.SuiteKinds(), kind) {
+			_, err = testbed.FetchSuite(ctx, kind)
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }
