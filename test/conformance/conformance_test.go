@@ -1,0 +1,100 @@
+package conformance_test
+
+import (
+	"flag"
+	"slices"
+	"testing"
+	"time"
+
+	"guard/test/conformance"
+	"guard/test/guardproc"
+	"guard/test/testbed"
+)
+
+func TestMain(m *testing.M) { testbed.Main(m) }
+
+var whole = flag.Bool("whole", false, "run all cases on all engines and print the table, instead of a sample")
+
+// TestSuites: an engine's own tests end through guard as on the node itself, and no answer differs.
+func TestSuites(t *testing.T) {
+	kinds := []testbed.Kind{testbed.OpenSearch, testbed.ES710}
+	if *whole {
+		kinds = testbed.SuiteKinds()
+	}
+	table := conformance.TableHead
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			jar, trial := inFront(t, kind)
+			cases := trial.Suite.Sample()
+			if *whole {
+				cases = trial.Suite.Cases
+			}
+			begin := time.Now()
+			r, err := trial.Try(cases, func(d conformance.Difference) { t.Error(d) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Calls < len(cases) {
+				t.Errorf("%d cases made %d calls; want more: the runner does nothing", len(cases), r.Calls)
+			}
+			t.Logf("%d cases in %v, of which %d ran more often on the node to tell noise", len(cases), time.Since(begin).Round(time.Second), r.Repeats)
+			table += r.Row(trial.Name(jar))
+		})
+	}
+	t.Logf("\n%s", table)
+}
+
+// inFront returns the suite for a kind of node with such a node and guard in front of it.
+func inFront(t *testing.T, kind testbed.Kind) (string, *conformance.Trial) {
+	t.Helper()
+	jar, err := testbed.FetchSuite(t.Context(), kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	suite, err := conformance.ReadSuite(jar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := testbed.Shared(t, testbed.Options{Kind: kind, Settings: conformance.NodeSettings()})
+	guard := guardproc.Start(t, guardproc.Options{Security: guardproc.WriteSecurity(t, everything(t)), Upstream: node.URL})
+	return jar, &conformance.Trial{Suite: suite, Node: node, Guard: guard.As("ada", "secret")}
+}
+
+// everything is a policy with one user, who may do all on all.
+func everything(t *testing.T) map[string]string {
+	t.Helper()
+	all := []string{"*"}
+	return map[string]string{
+		"internal_users.yml": guardproc.Section(t, "internalusers", map[string]any{"ada": map[string]any{"hash": guardproc.Hash(t, "secret")}}),
+		"roles_mapping.yml":  guardproc.Section(t, "rolesmapping", map[string]any{"everything": map[string]any{"users": []string{"ada"}}}),
+		"roles.yml": guardproc.Section(t, "roles", map[string]any{"everything": map[string]any{
+			"cluster_permissions": all,
+			"index_permissions":   []any{map[string]any{"index_patterns": all, "allowed_actions": all}},
+		}}),
+	}
+}
+
+// TestSample: the bounded part is the same in each run and has something of each folder.
+func TestSample(t *testing.T) {
+	jar, err := testbed.FetchSuite(t.Context(), testbed.OpenSearch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids [2][]string
+	folders := map[string]bool{}
+	for i := range ids {
+		suite, err := conformance.ReadSuite(jar)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range suite.Cases {
+			folders[c.Folder()] = true
+		}
+		for _, c := range suite.Sample() {
+			ids[i] = append(ids[i], c.ID())
+		}
+	}
+	if !slices.Equal(ids[0], ids[1]) || len(ids[0]) != len(folders) {
+		t.Errorf("samples of %d and %d cases; want the same one of each of %d folders", len(ids[0]), len(ids[1]), len(folders))
+	}
+}

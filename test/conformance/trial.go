@@ -1,0 +1,109 @@
+package conformance
+
+import (
+	"fmt"
+
+	"guard/test/testbed"
+)
+
+// A Trial is a suite on a node of its own with guard in front of it.
+type Trial struct {
+	Suite *Suite
+	Node  *testbed.Node
+	Guard testbed.Client // as one who may do everything
+}
+
+// A Result is what a trial has found.
+type Result struct {
+	Pass, Fail, Skip int // on the node itself
+	Calls            int // answers of guard that were compared
+	Repeats          int // cases that were run more often on the node, to tell noise
+	Differences      []Difference
+}
+
+// moreRuns bounds how often a case is repeated on the node itself when guard's answers
+// differ. What is noise then shows there; what guard did is not tried again.
+const moreRuns = 5
+
+// Try runs cases, each twice on the node and once through guard, and each on an empty cluster.
+// It calls tell for each difference.
+func (t *Trial) Try(cases []*Case, tell func(Difference)) (Result, error) {
+	var r Result
+	e := engine{openSearch: t.Node.Kind != testbed.ES710, version: t.Node.Version}
+	for _, c := range cases {
+		if c.because(e) != "" {
+			r.Skip++
+			continue
+		}
+		if err := t.try(c, &r, tell); err != nil {
+			return r, fmt.Errorf("%s: %w", c.ID(), err)
+		}
+	}
+	return r, nil
+}
+
+// try runs one case.
+func (t *Trial) try(c *Case, r *Result, tell func(Difference)) error {
+	var direct []*Run
+	for range 2 {
+		run, err := t.run(c, t.Node.Client)
+		if err != nil {
+			return err
+		}
+		direct = append(direct, run)
+	}
+	guard, err := t.run(c, t.Guard)
+	if err != nil {
+		return err
+	}
+	found := Compare(c, direct, guard)
+	if len(found) > 0 {
+		r.Repeats++
+	}
+	for n := 0; n < moreRuns && len(found) > 0; n++ {
+		run, err := t.run(c, t.Node.Client)
+		if err != nil {
+			return err
+		}
+		direct = append(direct, run)
+		found = Compare(c, direct, guard)
+	}
+	for _, d := range found {
+		tell(d)
+	}
+	r.add(direct[0], guard, found)
+	return nil
+}
+
+// run empties the cluster and runs the case at a place.
+func (t *Trial) run(c *Case, at testbed.Client) (*Run, error) {
+	if err := Clean(t.Node); err != nil {
+		return nil, err
+	}
+	return t.Suite.Run(c, at), nil
+}
+
+// add counts a case.
+func (r *Result) add(direct, guard *Run, found []Difference) {
+	if direct.Failed {
+		r.Fail++
+	} else {
+		r.Pass++
+	}
+	r.Calls += len(guard.Answers)
+	r.Differences = append(r.Differences, found...)
+}
+
+// Sample returns a part of the cases, always the same: one of each folder, and so of each call.
+func (s *Suite) Sample() []*Case {
+	byFolder := map[string][]*Case{}
+	for _, c := range s.Cases {
+		byFolder[c.Folder()] = append(byFolder[c.Folder()], c)
+	}
+	var sample []*Case
+	for _, folder := range sortedKeys(byFolder) {
+		cases := byFolder[folder]
+		sample = append(sample, cases[pick(folder, len(cases))])
+	}
+	return sample
+}

@@ -1,0 +1,155 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+)
+
+// variants compares a value with several that it may be like: those of runs on the node itself.
+type variants struct {
+	report func(what string, args ...any)
+	found  int
+}
+
+func (v *variants) note(what string, args ...any) {
+	v.found++
+	v.report(what, args...)
+}
+
+// clock finds members that tell how long something took or when it was. Two runs may
+// agree by chance and the third one not, so that no run shows that they are noise.
+var clock = regexp.MustCompile(`("(?:took|[a-z_]*(?:_in_millis|_in_nanos|_millis|_nanos))" ?: ?)\d+`)
+
+// withoutClocks returns a body with these members set to 0.
+func withoutClocks(body []byte) []byte { return clock.ReplaceAll(body, []byte("${1}0")) }
+
+// compare notes where got is like none of the wanted values.
+func (v *variants) compare(path string, want []any, got any) {
+	for _, w := range want {
+		if kind(w) == kind(got) {
+			v.sameKind(path, ofKind(want, kind(got)), got)
+			return
+		}
+	}
+	v.note("%s: %s at the node, %s through guard", path, shown(want[0]), shown(got))
+}
+
+// sameKind compares values of one kind.
+func (v *variants) sameKind(path string, want []any, got any) {
+	switch got := got.(type) {
+	case map[string]any:
+		v.objects(path, want, got)
+	case []any:
+		v.arrays(path, want, got)
+	default:
+		for _, w := range want {
+			if w == got || w != want[0] {
+				return // equal, or noise: it differs at the node
+			}
+		}
+		v.note("%s: %s at the node, %s through guard", path, shown(want[0]), shown(got))
+	}
+}
+
+// objects compares members by name. Names that some runs have and others not, such as
+// ids of tasks, are noise: their values have to be like one another.
+func (v *variants) objects(path string, want []any, got map[string]any) {
+	byName := map[string][]any{}
+	for _, w := range want {
+		for name, value := range w.(map[string]any) {
+			byName[name] = append(byName[name], value)
+		}
+	}
+	var stray []any
+	for _, values := range byName {
+		if len(values) < len(want) {
+			stray = append(stray, values...)
+		}
+	}
+	for name, values := range byName {
+		if value, has := got[name]; has {
+			v.compare(path+"."+name, values, value)
+		} else if len(values) == len(want) {
+			v.note("%s.%s: %s at the node, missing through guard", path, name, shown(values[0]))
+		}
+	}
+	for name, value := range got {
+		switch {
+		case byName[name] != nil:
+		case len(stray) > 0:
+			v.compare(path+"."+name, stray, value)
+		default:
+			v.note("%s.%s: missing at the node, %s through guard", path, name, shown(value))
+		}
+	}
+}
+
+// arrays compares elements by position; if the number of elements differs at the node,
+// each has to be like one of them.
+func (v *variants) arrays(path string, want []any, got []any) {
+	var all []any
+	steady := true
+	for _, w := range want {
+		list := w.([]any)
+		steady = steady && len(list) == len(want[0].([]any))
+		all = append(all, list...)
+	}
+	if !steady {
+		for i, element := range got {
+			if len(all) > 0 {
+				v.compare(fmt.Sprintf("%s.%d", path, i), all, element)
+			}
+		}
+		return
+	}
+	if len(got) != len(want[0].([]any)) {
+		v.note("%s: %d elements at the node, %d through guard: %s and %s", path, len(want[0].([]any)), len(got), shown(want[0]), shown(got))
+		return
+	}
+	for i, element := range got {
+		var values []any
+		for _, w := range want {
+			values = append(values, w.([]any)[i])
+		}
+		v.compare(fmt.Sprintf("%s.%d", path, i), values, element)
+	}
+}
+
+// kind names the JSON kind of a value.
+func kind(v any) string {
+	switch v.(type) {
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	case string:
+		return "string"
+	case json.Number:
+		return "number"
+	case bool:
+		return "boolean"
+	default:
+		return "null"
+	}
+}
+
+// ofKind returns the values of that kind.
+func ofKind(values []any, k string) []any {
+	var list []any
+	for _, v := range values {
+		if kind(v) == k {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// shown prints a value for a report.
+func shown(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return fmt.Sprintf("%s %.300s", kind(v), text)
+}
