@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build test check bench timings demo clean testbed format lint vulncheck race fuzz
+.PHONY: help build test check conformance bench timings demo clean testbed format lint vulncheck race fuzz
 
 # Two packages at a time: each may run a node of 0.6 GB.
 GOTEST := go test -count=1 -p 2
@@ -17,7 +17,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/guard
 	@echo "build: bin/guard"
@@ -31,6 +31,9 @@ test: testbed ## all tests, those against real nodes among them
 check: format lint vulncheck testbed race fuzz ## the gate: format, vet, lint, vulnerabilities, race tests, fuzzing, benchmarks once
 	@echo "check: each benchmark once"
 	go test -run '^$$' -bench . -benchtime 1x -p 1 -timeout 20m ./...
+
+conformance: testbed ## the engines' own REST suites through guard: no answer may differ (20 to 60 minutes); see docs/conformance.md
+	go test -count=1 -timeout 4h -v -run '^TestSuites$$' ./test/conformance -whole
 
 bench: ## guard beside a bare proxy and nginx, in one run (BENCHROUNDS=9, about 8 minutes); see docs/benchmarks.md
 	go run ./bench -rounds $(BENCHROUNDS)

@@ -37,6 +37,9 @@ func TestSuites(t *testing.T) {
 			if r.Calls < len(cases) {
 				t.Errorf("%d cases made %d calls; want more: the runner does nothing", len(cases), r.Calls)
 			}
+			for _, f := range r.Failures {
+				t.Logf("fails on the node itself: %s", f)
+			}
 			t.Logf("%d cases in %v, of which %d ran more often on the node to tell noise", len(cases), time.Since(begin).Round(time.Second), r.Repeats)
 			table += r.Row(trial.Name(jar))
 		})

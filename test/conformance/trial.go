@@ -15,9 +15,10 @@ type Trial struct {
 
 // A Result is what a trial has found.
 type Result struct {
-	Pass, Fail, Skip int // on the node itself
-	Calls            int // answers of guard that were compared
-	Repeats          int // cases that were run more often on the node, to tell noise
+	Pass, Fail, Skip int      // on the node itself
+	Calls            int      // answers of guard that were compared
+	Failures         []string // why cases fail on the node itself
+	Repeats          int      // cases that were run more often on the node, to tell noise
 	Differences      []Difference
 }
 
@@ -71,7 +72,7 @@ func (t *Trial) try(c *Case, r *Result, tell func(Difference)) error {
 	for _, d := range found {
 		tell(d)
 	}
-	r.add(direct[0], guard, found)
+	r.add(c, direct[0], guard, found)
 	return nil
 }
 
@@ -84,9 +85,10 @@ func (t *Trial) run(c *Case, at testbed.Client) (*Run, error) {
 }
 
 // add counts a case.
-func (r *Result) add(direct, guard *Run, found []Difference) {
+func (r *Result) add(c *Case, direct, guard *Run, found []Difference) {
 	if direct.Failed {
 		r.Fail++
+		r.Failures = append(r.Failures, fmt.Sprintf("%s: step %d: %s", c.ID(), direct.Step, direct.Why))
 	} else {
 		r.Pass++
 	}

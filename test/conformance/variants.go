@@ -53,28 +53,38 @@ func (v *variants) sameKind(path string, want []any, got any) {
 }
 
 // objects compares members by name. Names that some runs have and others not, such as
-// ids of tasks, are noise: their values have to be like one another.
+// ids of tasks, are noise: their values have to be like one another. What is empty is
+// no noise where it never is at the node.
 func (v *variants) objects(path string, want []any, got map[string]any) {
 	byName := map[string][]any{}
+	filled := len(got) == 0
 	for _, w := range want {
+		filled = filled && len(w.(map[string]any)) > 0
 		for name, value := range w.(map[string]any) {
 			byName[name] = append(byName[name], value)
 		}
 	}
+	if filled {
+		v.note("%s: %s at the node, empty through guard", path, shown(want[0]))
+		return
+	}
 	var stray []any
-	for _, values := range byName {
-		if len(values) < len(want) {
+	names := sortedKeys(byName)
+	for _, name := range names {
+		if values := byName[name]; len(values) < len(want) {
 			stray = append(stray, values...)
 		}
 	}
-	for name, values := range byName {
+	for _, name := range names {
+		values := byName[name]
 		if value, has := got[name]; has {
 			v.compare(path+"."+name, values, value)
 		} else if len(values) == len(want) {
 			v.note("%s.%s: %s at the node, missing through guard", path, name, shown(values[0]))
 		}
 	}
-	for name, value := range got {
+	for _, name := range sortedKeys(got) {
+		value := got[name]
 		switch {
 		case byName[name] != nil:
 		case len(stray) > 0:
@@ -89,17 +99,20 @@ func (v *variants) objects(path string, want []any, got map[string]any) {
 // each has to be like one of them.
 func (v *variants) arrays(path string, want []any, got []any) {
 	var all []any
-	steady := true
+	steady, filled := true, len(got) == 0
 	for _, w := range want {
 		list := w.([]any)
 		steady = steady && len(list) == len(want[0].([]any))
+		filled = filled && len(list) > 0
 		all = append(all, list...)
+	}
+	if filled {
+		v.note("%s: %s at the node, empty through guard", path, shown(want[0]))
+		return
 	}
 	if !steady {
 		for i, element := range got {
-			if len(all) > 0 {
-				v.compare(fmt.Sprintf("%s.%d", path, i), all, element)
-			}
+			v.compare(fmt.Sprintf("%s.%d", path, i), all, element) // one of them has elements
 		}
 		return
 	}
