@@ -33,7 +33,7 @@ check: format lint vulncheck testbed race fuzz ## the gate: format, vet, lint, v
 	go test -run '^$$' -bench . -benchtime 1x -p 1 -timeout 20m ./...
 
 conformance: testbed ## the engines' own REST suites through guard: no answer may differ (20 to 60 minutes); see docs/conformance.md
-	go test -count=1 -timeout 4h -v -run '^TestSuites$$' ./test/conformance -whole
+	go test -count=1 -timeout 4h -v -parallel 2 -run "^TestSuites$$" ./test/conformance -whole
 
 bench: ## guard beside a bare proxy and nginx, in one run (BENCHROUNDS=9, about 8 minutes); see docs/benchmarks.md
 	go run ./bench -rounds $(BENCHROUNDS)

@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"flag"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,38 +14,63 @@ import (
 
 func TestMain(m *testing.M) { testbed.Main(m) }
 
-var whole = flag.Bool("whole", false, "run all cases on all engines and print the table, instead of a sample")
+var (
+	whole = flag.Bool("whole", false, "run all cases on all engines, instead of a sample on two")
+	only  = flag.String("only", "", "run just the cases with this in file or name, on all engines")
+)
 
 // TestSuites: an engine's own tests end through guard as on the node itself, and no answer differs.
 func TestSuites(t *testing.T) {
 	kinds := []testbed.Kind{testbed.OpenSearch, testbed.ES710}
-	if *whole {
+	if *whole || *only != "" {
 		kinds = testbed.SuiteKinds()
 	}
-	table := conformance.TableHead
-	for _, kind := range kinds {
-		t.Run(string(kind), func(t *testing.T) {
-			jar, trial := inFront(t, kind)
-			cases := trial.Suite.Sample()
-			if *whole {
-				cases = trial.Suite.Cases
-			}
-			begin := time.Now()
-			r, err := trial.Try(cases, func(d conformance.Difference) { t.Error(d) })
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Calls < len(cases) {
-				t.Errorf("%d cases made %d calls; want more: the runner does nothing", len(cases), r.Calls)
-			}
-			for _, f := range r.Failures {
-				t.Logf("fails on the node itself: %s", f)
-			}
-			t.Logf("%d cases in %v, of which %d ran more often on the node to tell noise", len(cases), time.Since(begin).Round(time.Second), r.Repeats)
-			table += r.Row(trial.Name(jar))
-		})
+	rows := make([]string, len(kinds))
+	t.Run("on", func(t *testing.T) {
+		for i, kind := range kinds {
+			t.Run(string(kind), func(t *testing.T) {
+				t.Parallel()
+				rows[i] = try(t, kind)
+			})
+		}
+	})
+	t.Logf("\n%s%s", conformance.TableHead, strings.Join(rows, ""))
+}
+
+// try runs the suite for a kind of node and returns its line of the table.
+func try(t *testing.T, kind testbed.Kind) string {
+	t.Helper()
+	jar, trial := inFront(t, kind)
+	cases := chosen(trial.Suite)
+	begin := time.Now()
+	trial.Tell = func(d conformance.Difference) { t.Error(d) }
+	trial.Progress = func(done int) {
+		t.Logf("%d of %d cases after %v", done, len(cases), time.Since(begin).Round(time.Second))
 	}
-	t.Logf("\n%s", table)
+	r, err := trial.Try(cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Calls < len(cases) && *only == "" {
+		t.Errorf("%d cases made %d calls; want more: the runner does nothing", len(cases), r.Calls)
+	}
+	for _, f := range r.Failures {
+		t.Logf("fails on the node itself: %s", f)
+	}
+	t.Logf("%d cases in %v, of which %d ran more often on the node to tell noise", len(cases), time.Since(begin).Round(time.Second), r.Repeats)
+	return r.Row(trial.Name(jar))
+}
+
+// chosen returns the cases that the flags ask for.
+func chosen(s *conformance.Suite) []*conformance.Case {
+	switch {
+	case *only != "":
+		return slices.DeleteFunc(s.Cases, func(c *conformance.Case) bool { return !strings.Contains(c.ID(), *only) })
+	case *whole:
+		return s.Cases
+	default:
+		return s.Sample()
+	}
 }
 
 // inFront returns the suite for a kind of node with such a node and guard in front of it.

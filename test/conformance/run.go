@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -66,13 +67,12 @@ var client = &http.Client{
 }
 
 // nextID counts requests. All ids have one length: an id in a body must not change the length of another run's.
-var nextID = 0
+var nextID atomic.Int64
 
 // opaqueID makes an id that no other request of this process has. OpenSearch sends some
 // warnings only once for each text and id, so that equal ids would make runs differ.
 func opaqueID() string {
-	nextID++
-	return fmt.Sprintf("conformance-%09d", nextID)
+	return fmt.Sprintf("conformance-%09d", nextID.Add(1))
 }
 
 // send sends a request and records the answer.

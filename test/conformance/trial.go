@@ -11,6 +11,10 @@ type Trial struct {
 	Suite *Suite
 	Node  *testbed.Node
 	Guard testbed.Client // as one who may do everything
+
+	// Tell is called for each difference when it is found, and Progress now and then.
+	Tell     func(Difference)
+	Progress func(done int)
 }
 
 // A Result is what a trial has found.
@@ -23,20 +27,26 @@ type Result struct {
 }
 
 // moreRuns bounds how often a case is repeated on the node itself when guard's answers
-// differ. What is noise then shows there; what guard did is not tried again.
-const moreRuns = 5
+// differ. What is noise then shows there; what guard did is not tried again. The order in
+// which shards answer, and with it that of members, may stay the same for ten runs.
+const moreRuns = 20
+
+// progressEvery is how many cases lie between two calls of Progress: about half a minute.
+const progressEvery = 50
 
 // Try runs cases, each twice on the node and once through guard, and each on an empty cluster.
-// It calls tell for each difference.
-func (t *Trial) Try(cases []*Case, tell func(Difference)) (Result, error) {
+func (t *Trial) Try(cases []*Case) (Result, error) {
 	var r Result
 	e := engine{openSearch: t.Node.Kind != testbed.ES710, version: t.Node.Version}
-	for _, c := range cases {
+	for i, c := range cases {
+		if i > 0 && i%progressEvery == 0 {
+			t.Progress(i)
+		}
 		if c.because(e) != "" {
 			r.Skip++
 			continue
 		}
-		if err := t.try(c, &r, tell); err != nil {
+		if err := t.try(c, &r); err != nil {
 			return r, fmt.Errorf("%s: %w", c.ID(), err)
 		}
 	}
@@ -44,7 +54,7 @@ func (t *Trial) Try(cases []*Case, tell func(Difference)) (Result, error) {
 }
 
 // try runs one case.
-func (t *Trial) try(c *Case, r *Result, tell func(Difference)) error {
+func (t *Trial) try(c *Case, r *Result) error {
 	var direct []*Run
 	for range 2 {
 		run, err := t.run(c, t.Node.Client)
@@ -70,7 +80,7 @@ func (t *Trial) try(c *Case, r *Result, tell func(Difference)) error {
 		found = Compare(c, direct, guard)
 	}
 	for _, d := range found {
-		tell(d)
+		t.Tell(d)
 	}
 	r.add(c, direct[0], guard, found)
 	return nil
