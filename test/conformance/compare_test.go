@@ -159,6 +159,8 @@ func TestSpelling(t *testing.T) {
 	f(`{"took":1}`, `{"took":1}`, `{"took":"1"}`, 1)
 	f(`{"time_in_millis" : 1}`, `{"time_in_millis" : 1}`, `{"time_in_millis" : 2}`, 0)
 	f(`{"number_of_pending_tasks":1}`, `{"number_of_pending_tasks":1}`, `{"number_of_pending_tasks":0}`, 0)
+	f(`{"estimated_size":"0b"}`, `{"estimated_size":"0b"}`, `{"estimated_size":"16.5kb"}`, 0)
+	f(`{"estimated_size":"0b"}`, `{"estimated_size":"0b"}`, `{"estimated_size":"much"}`, 1)
 	f(`{"l":[1]}`, `{"l":[1,2]}`, `{"l":[1,2,3]}`, 0) // a list that grows at the node
 	f(`{"l":[1]}`, `{"l":[1,2]}`, `{"l":["x"]}`, 1)
 	f(`{"l":[1]}`, `{"l":[1,2]}`, `{"l":[]}`, 1)
