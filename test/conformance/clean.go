@@ -72,7 +72,8 @@ func expect(n *testbed.Node, method, path string) error {
 	return nil
 }
 
-// NodeSettings are what the suites expect of a node, as their README says.
-func NodeSettings() map[string]string {
-	return map[string]string{"node.attr.testattr": "test", "repositories.url.allowed_urls": "http://snapshot.*"}
+// Node describes the node that the suites expect, as their README says.
+func Node(kind testbed.Kind) testbed.Options {
+	settings := map[string]string{"node.attr.testattr": "test", "repositories.url.allowed_urls": "http://snapshot.*"}
+	return testbed.Options{Kind: kind, Settings: settings, Warnings: true}
 }

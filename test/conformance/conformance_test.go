@@ -84,7 +84,7 @@ func inFront(t *testing.T, kind testbed.Kind) (string, *conformance.Trial) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node := testbed.Shared(t, testbed.Options{Kind: kind, Settings: conformance.NodeSettings()})
+	node := testbed.Shared(t, conformance.Node(kind))
 	guard := guardproc.Start(t, guardproc.Options{Security: guardproc.WriteSecurity(t, everything(t)), Upstream: node.URL})
 	return jar, &conformance.Trial{Suite: suite, Node: node, Guard: guard.As("ada", "secret")}
 }

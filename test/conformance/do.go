@@ -217,8 +217,9 @@ func (d do) warned(a *Answer) error {
 	var have []string
 	for _, line := range a.Header.Values("Warning") {
 		if m := warning.FindStringSubmatch(line); m != nil {
-			have = append(have, strings.ReplaceAll(m[1], `\"`, `"`))
+			line = strings.ReplaceAll(m[1], `\"`, `"`)
 		}
+		have = append(have, line)
 	}
 	for _, want := range d.warnings {
 		if !slices.Contains(have, want) {

@@ -18,9 +18,7 @@ func literal(v any) (string, bool) {
 
 // matches returns an error unless the pattern, in Java's words, is found in s.
 func matches(pattern, s string) error {
-	// Java takes an escape of any sign that is no letter; here it may stand before these only if they have a meaning.
-	pattern = strings.NewReplacer(`\\`, `\\`, `\_`, "_", `\/`, "/", `\"`, `"`, `\'`, "'", `\ `, " ").Replace(pattern)
-	re, err := regexp.Compile(pattern)
+	re, err := regexp.Compile(fromJava(pattern))
 	if err != nil {
 		return fmt.Errorf("cannot read the pattern %.200q: %w", pattern, err)
 	}
@@ -28,6 +26,29 @@ func matches(pattern, s string) error {
 		return fmt.Errorf("%.200q does not match %.200q", s, pattern)
 	}
 	return nil
+}
+
+// fromJava translates what the suites use of Java's patterns: escapes of signs that
+// have no meaning, quantifiers that give nothing back, and a last $ that also stands before
+// a line's end.
+func fromJava(pattern string) string {
+	var out strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '\\' && i+1 < len(pattern):
+			i++
+			if !strings.ContainsRune(`_/"' `, rune(pattern[i])) {
+				out.WriteByte(c)
+			}
+			out.WriteByte(pattern[i])
+		case c == '+' && i > 0 && (pattern[i-1] == '*' || pattern[i-1] == '+') && (i < 2 || pattern[i-2] != '\\'):
+		case c == '$' && i == len(pattern)-1:
+			out.WriteString(`\n?$`)
+		default:
+			out.WriteByte(c)
+		}
+	}
+	return out.String()
 }
 
 // withoutSpace drops white space and comments, which mean nothing in the pattern of a

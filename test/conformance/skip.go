@@ -31,7 +31,7 @@ func parseSkip(n *yaml.Node) (skip, error) {
 		case "version":
 			s.versions = strings.Split(value.Value, ",")
 		case "features":
-			s.features = texts(value)
+			s.features = strings.FieldsFunc(strings.Join(texts(value), ","), func(r rune) bool { return r == ',' || r == ' ' })
 		case "reason":
 		default:
 			return s, fmt.Errorf("unknown condition %q", key.Value)

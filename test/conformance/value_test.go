@@ -65,4 +65,8 @@ func TestMatches(t *testing.T) {
 	f("^ a \\s+ \\d $", "a1", false)
 	f("# ip  name\n^ \\#x", "#x", true)
 	f(`a\_b\/c\\_`, `a_b/c\_`, true)
+	f("^(foo)$", "foo\n", true)
+	f("^(foo)$", "foo\n\n", false)
+	f(`^(,\w)*+\*+$`, ",a,b**", true)
+	f(`^(,\w)*+\*+$`, ",a,b+", false)
 }

@@ -20,6 +20,16 @@ rootLogger.level = info
 rootLogger.appenderRef.console.ref = console
 `
 
+// warningConfig has a deprecated use logged into the answer too, as a distribution does. %s is the server's package.
+const warningConfig = `appender.warning.type = HeaderWarningAppender
+appender.warning.name = warning
+logger.deprecation.name = %s.deprecation
+logger.deprecation.level = info
+logger.deprecation.additivity = false
+logger.deprecation.appenderRef.console.ref = console
+logger.deprecation.appenderRef.warning.ref = warning
+`
+
 // writeConfig fills the folder config of a run from the home and the options.
 func writeConfig(dir, home string, b build, o Options) error {
 	config := filepath.Join(dir, "config")
@@ -55,7 +65,11 @@ func writeConfig(dir, home string, b build, o Options) error {
 	if b.pkg == "org.elasticsearch" {
 		product = "elasticsearch.yml"
 	}
-	for name, text := range map[string][]byte{product: text, "log4j2.properties": []byte(logConfig)} {
+	logging := logConfig
+	if o.Warnings {
+		logging += fmt.Sprintf(warningConfig, b.pkg)
+	}
+	for name, text := range map[string][]byte{product: text, "log4j2.properties": []byte(logging)} {
 		if err := os.WriteFile(filepath.Join(config, name), text, 0o600); err != nil {
 			return fmt.Errorf("cannot write configuration: %w", err)
 		}

@@ -37,6 +37,11 @@ type Options struct {
 	// AdminUser added, and never written to.
 	SecurityConfig string
 
+	// Warnings has the node send Warning headers for deprecated requests, as a
+	// distribution does. OpenSearch sends each once for each X-Opaque-Id, so that the
+	// second of two equal requests is answered otherwise.
+	Warnings bool
+
 	// FullSpeed leaves the Java compiler and collector at their defaults: for
 	// benchmarks. Without it a node starts sooner and runs slower.
 	FullSpeed bool
