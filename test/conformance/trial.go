@@ -12,7 +12,7 @@ type Trial struct {
 	Node  *testbed.Node
 	Guard testbed.Client // as one who may do everything
 
-	// Tell is called for each difference when it is found, and Progress now and then.
+	// Tell is called for each difference when it is found, Progress now and then. Both must be set.
 	Tell     func(Difference)
 	Progress func(done int)
 }
@@ -21,6 +21,7 @@ type Trial struct {
 type Result struct {
 	Pass, Fail, Skip int      // on the node itself
 	Calls            int      // answers of guard that were compared
+	Warned           int      // of them, those that had warnings
 	Failures         []string // why cases fail on the node itself
 	Repeats          int      // cases that were run more often on the node, to tell noise
 	Differences      []Difference
@@ -103,6 +104,11 @@ func (r *Result) add(c *Case, direct, guard *Run, found []Difference) {
 		r.Pass++
 	}
 	r.Calls += len(guard.Answers)
+	for _, a := range guard.Answers {
+		if a.Header.Get("Warning") != "" {
+			r.Warned++
+		}
+	}
 	r.Differences = append(r.Differences, found...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,6 +37,27 @@ func TestWriteConfig(t *testing.T) {
 	// the caller's settings win, also where the text has a meaning in YAML
 	f(OpenSearch, "opensearch.yml", Options{Settings: map[string]string{"cluster.name": "mine: yes", "node.attr.x": "#"}},
 		map[string]string{"cluster.name": "mine: yes", "node.attr.x": "#"})
+}
+
+// TestWarnings: warnings get into answers by the log's configuration, in each product's words.
+func TestWarnings(t *testing.T) {
+	f := func(kind Kind, o Options, want bool, logger string) {
+		t.Helper()
+		dir := t.TempDir()
+		if err := writeConfig(dir, t.TempDir(), builds[kind], o); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "config", "log4j2.properties"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(text), "logger.deprecation.name = "+logger+"\n"); got != want {
+			t.Errorf("%s with %+v: %s warns in answers: %v; want %v", kind, o, logger, got, want)
+		}
+	}
+	f(OpenSearch, Options{}, false, "org.opensearch.deprecation")
+	f(OpenSearch, Options{Warnings: true}, true, "org.opensearch.deprecation")
+	f(ES710, Options{Warnings: true}, true, "org.elasticsearch.deprecation")
 }
 
 func TestWriteConfigNeedsAWholeHome(t *testing.T) {
