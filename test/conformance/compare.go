@@ -73,8 +73,19 @@ func differences(want []*Answer, got *Answer) []string {
 		headers = append(headers, headerValue(w))
 	}
 	v.compare("header", headers, headerValue(got))
-	v.bodies(want, got)
+	if !listsTasks(got.Request) {
+		v.bodies(want, got)
+	}
 	return found
+}
+
+// listsTasks reports whether an answer lists what the node is doing at this moment. The
+// reads by which guard follows the state of the cluster come and go in it, beside the
+// runs on the node itself as well.
+func listsTasks(request string) bool {
+	_, target, _ := strings.Cut(request, " ")
+	path, _, _ := strings.Cut(target, "?")
+	return path == "/_tasks" || path == "/_cat/tasks"
 }
 
 // headerValue returns the headers as a JSON value, what was sent by us made equal.

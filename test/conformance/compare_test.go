@@ -139,6 +139,25 @@ func TestCompare(t *testing.T) {
 	}, "the case ends at the node with success after 3 answers, through guard with a failure in step 0", "status is 200 OK")
 }
 
+// TestTasks: what a list of tasks holds is of the moment, that it is one is not.
+func TestTasks(t *testing.T) {
+	answer := func(request, body string, status int) *Run {
+		return &Run{Answers: []*Answer{{Request: request, ID: "-", Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body)}}}
+	}
+	f := func(request string, status, found int) {
+		t.Helper()
+		direct := answer(request, `{"tasks":{}}`, 200)
+		if d := Compare(&Case{}, []*Run{direct, direct}, answer(request, `{"tasks":{"n:1":{}}}`, status)); len(d) != found {
+			t.Errorf("%s: %v; want %d differences", request, d, found)
+		}
+	}
+	f("GET /_tasks?detailed=true", 200, 0)
+	f("GET /_cat/tasks", 200, 0)
+	f("GET /_tasks", 404, 1)
+	f("GET /_tasks/n:1", 200, 1)
+	f("GET /_search?q=/_tasks", 200, 1)
+}
+
 // TestSpelling: where the node answers the same bytes twice, guard has to as well.
 func TestSpelling(t *testing.T) {
 	f := func(want1, want2, got string, found int) {
