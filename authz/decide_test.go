@@ -3,6 +3,7 @@ package authz
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -316,5 +317,19 @@ func TestEvictedPrincipal(t *testing.T) {
 			t.Error("denied")
 		}
 		p.subjects.Purge()
+	}
+}
+
+// TestSlowSystemIndex holds that an index is taken for a system index where the expression
+// for these had no time to tell.
+func TestSlowSystemIndex(t *testing.T) {
+	sec := parseSecurity(t, `{roles: {all: {index_permissions: [{index_patterns: ["*"], allowed_actions: ["*"]}]}}}`)
+	p := compile(t, sec, config.Policy{SystemIndices: config.SystemIndices{Enabled: true, PermissionEnabled: true, Indices: []string{`/(?=.)((x+x+)+y|.*z)/`}}})
+	slow := strings.Repeat("x", 40) + "z"
+	for name, want := range map[string]Effect{"a": Allow, "bz": Deny, slow: Deny} {
+		res := ask.Resolved{Targets: []ask.Target{{Name: name, Kind: ask.Index, Members: []string{name}}}}
+		if d := p.Decide(as("anna", "all"), restrictionWorld, searchPart(name), res, noon); d.Effect != want {
+			t.Errorf("search on %s: %v; want %v", name, d.Effect, want)
+		}
 	}
 }
