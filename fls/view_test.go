@@ -155,6 +155,33 @@ func TestViewsOverSeveralIndices(t *testing.T) {
 	f("person", query.Match, query.Object, free, other)
 }
 
+// TestViewsOfGuesses states the law of several indices: an index of the client's own, whose
+// mapping holds whatever names he likes, does not tell which of them another one hides.
+func TestViewsOfGuesses(t *testing.T) {
+	guesses := NewView(Everything(), parseMapping(t, `{"properties":{"ssn":{"type":"keyword"},"sss":{"type":"keyword"},"name":{"type":"text"},"person":{"properties":{"nick":{"type":"keyword"},"passport":{"type":"keyword"}}}}}`))
+	const with = `{"properties":{"name":{"type":"text"},"ssn":{"type":"keyword"},"person":{"properties":{"nick":{"type":"keyword"},"passport":{"type":"keyword"}}}}}`
+	const without = `{"properties":{"name":{"type":"text"},"person":{"properties":{"nick":{"type":"keyword"}}}}}`
+	for _, entries := range [][]string{{"~ssn", "~person.passport"}, {"~s*", "~*passport"}, {"~/s(s)n/", "~/.*pass.*/"}, {"name", "person.nick"}, {"n*", "p*.n*"}} {
+		rules := mustCompile(t, entries...)
+		a := NewViews([]*View{guesses, NewView(rules, parseMapping(t, with))})
+		b := NewViews([]*View{guesses, NewView(rules, parseMapping(t, without))})
+		for _, use := range []query.Use{query.Match, query.Rank, query.Fetch, query.Highlight, query.Path} {
+			for _, name := range []string{"ssn", "sss", "name", "person", "person.nick", "person.passport", "nosuch"} {
+				if got, want := a.Field(name, use), b.Field(name, use); got != want {
+					t.Errorf("%v: %q for use %d is seen as %d; as %d where it was never mapped", entries, name, use, got, want)
+				}
+			}
+			for _, pattern := range []string{"*", "s*", "ss*", "ssn*", "person.*", "person.p*"} {
+				got, mixed := a.Expand(pattern, use)
+				want, wantMixed := b.Expand(pattern, use)
+				if diff := cmp.Diff(want, got); diff != "" || mixed != wantMixed {
+					t.Errorf("%v: %q for use %d, mixed %q, %q where nothing is hidden (-want +got):\n%s", entries, pattern, use, mixed, wantMixed, diff)
+				}
+			}
+		}
+	}
+}
+
 func TestViewsExpand(t *testing.T) {
 	m := parseMapping(t, staff)
 	f := func(pattern string, use query.Use, entries []string, want ...string) {
@@ -219,5 +246,17 @@ func TestSlowExclusion(t *testing.T) {
 	}
 	if shown := mustCompile(t, `/(?=.)((x+x+)+y|.*z)/`).Shows(slow); shown {
 		t.Error("a field is shown by an inclusion that found no end")
+	}
+}
+
+// TestSlowExclusionOfCopies holds that what carries a field stays hidden with it, where the
+// exclusion finds no end on the field itself.
+func TestSlowExclusionOfCopies(t *testing.T) {
+	slow := strings.Repeat("x", 40) + "z"
+	v := NewView(mustCompile(t, `~/(?=.)((x+x+)+y|.*z)/`), parseMapping(t, `{"properties":{"a":{"type":"keyword"},"`+slow+`":{"type":"keyword","copy_to":"copy"},"copy":{"type":"keyword"}}}`))
+	for field, want := range map[string]bool{"a": true, slow: false, "copy": false} {
+		if got := v.Shows(field); got != want {
+			t.Errorf("%q is shown: %t; want %t", field, got, want)
+		}
 	}
 }
