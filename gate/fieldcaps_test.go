@@ -36,7 +36,7 @@ func TestFieldCapsFilter(t *testing.T) {
 	f(`"_id":{"_id":{}},"msg":{"text":{}},"name":{"text":{}},"person":{"object":{}},"person.nick":{"keyword":{}}`, map[string]*fls.View{"hr": hr})
 	f(`"_id":{"_id":{}},"name":{"text":{}}`, map[string]*fls.View{"hr": narrow})
 	f(`"_id":{"_id":{}},"msg":{"text":{}},"name":{"text":{}},"person":{"object":{}},"person.nick":{"keyword":{}}`, map[string]*fls.View{"hr": hr, "logs": logs})
-	f(`"_id":{"_id":{}},"name":{"text":{}}`, map[string]*fls.View{"hr": narrow, "logs": logs}) // hr could have a msg
+	f(`"_id":{"_id":{}},"name":{"text":{}}`, map[string]*fls.View{"hr": narrow, "logs": logs}) // hr could have msg, and hide it
 
 	// A field that no mapping has yet is judged by the rules of all.
 	unseen := fieldCapsOf(map[string]*fls.View{"hr": narrow})
@@ -120,6 +120,8 @@ func TestFieldCapsHide(t *testing.T) {
 		"b": {"p": "keyword", "name": "text", "solo": "long"},
 		"c": {"p.nick": "keyword", "p.more": "long"},
 		"d": {"solo": "keyword"},
+		// The client's own index, with names to try.
+		"mine": {"p.h1": "keyword", "p.own": "long", "h3": "keyword", "h4": "keyword", "z": "keyword"},
 	}
 	// Each beside something visible of the same object, alone in one, or alone at all.
 	hidden := map[string][]string{"a": {"p.h1", "p.q.h2", "h3", "z.h4"}, "b": {"h3"}, "c": {"p.h1", "p.q.h2"}, "d": {"p.h1", "solo2.h5"}}
@@ -134,11 +136,17 @@ func TestFieldCapsHide(t *testing.T) {
 			full[index][name] = "keyword"
 		}
 	}
+	bound := maps.Clone(shown)
+	delete(bound, "mine")
 	treat := func(indices map[string]map[string]string, asked []string, unmapped bool) []byte {
 		t.Helper()
 		views := map[string]*fls.View{}
 		for index, fields := range indices {
-			views[index] = fls.NewView(rules, mappingFrom(t, mappingOfFields(fields)))
+			bound := rules
+			if index == "mine" {
+				bound = fls.Everything()
+			}
+			views[index] = fls.NewView(bound, mappingFrom(t, mappingOfFields(fields)))
 		}
 		caps := fieldCapsOf(views)
 		caps.unmapped = unmapped
@@ -158,7 +166,7 @@ func TestFieldCapsHide(t *testing.T) {
 					t.Errorf("%s, unmapped %t: %s\nwithout the hidden fields %s", asked, unmapped, got, want)
 				}
 				// Without a hidden field nothing but the order changes.
-				if got, want := sameJSON(t, treat(shown, asked, unmapped)), sameJSON(t, fieldCapsLike(t, shown, asked, unmapped)); got != want {
+				if got, want := sameJSON(t, treat(bound, asked, unmapped)), sameJSON(t, fieldCapsLike(t, bound, asked, unmapped)); got != want {
 					t.Errorf("%s, unmapped %t: %s\nthe cluster %s", asked, unmapped, got, want)
 				}
 			}

@@ -29,7 +29,8 @@ func TestShardOrder(t *testing.T) {
 	f(bound, "GET", "/logs-a-1/_search?sort=level", "", true)
 	f(bound+free, "POST", "/logs-b-1,logs-a-1/_search", sort, true) // the others tell by what they are compared with
 	f(bound, "POST", "/_msearch", "{\"index\":\"logs-a-1\"}\n{}\n{\"index\":\"logs-a-1\"}\n"+sort+"\n", true)
-	f(free+other, "POST", "/logs-*/_search", sort, false) // by concrete names, of which none hides a document
+	f(free+other, "POST", "/logs-*/_search", sort, false)                                                                    // by concrete names, of which none hides a document
+	f(bound, "POST", "/logs-a-1/_search", `{"collapse":{"field":"level","inner_hits":{"name":"i","sort":["level"]}}}`, true) // those hits are searched for anew
 	f(bound, "POST", "/logs-a-1/_search", `{"size":1}`, false)
 	f(bound, "POST", "/logs-a-1/_count", "", false)
 	f(free, "POST", "/logs-a-1/_search", sort, false)
