@@ -66,14 +66,3 @@ func TestSearchTellsFailures(t *testing.T) {
 		t.Errorf("shards that are no object: %v; want an error", err)
 	}
 }
-
-// TestSearchAllocations holds that an answer which is shown whole costs no memory.
-func TestSearchAllocations(t *testing.T) {
-	a := twoIndices(t)
-	for _, index := range []string{"hr", "pub"} {
-		src := []byte(`{"took":3,"_shards":{"total":1,"failed":0},"hits":{"hits":[{"_index":"` + index + `","_id":"1","_source":{"name":"a","tags":["x"]}}]}}`)
-		if n := testing.AllocsPerRun(200, func() { _, _, _ = a.Search(src) }); n != 0 {
-			t.Errorf("Search of a hit of %s allocates %v times; want 0", index, n)
-		}
-	}
-}

@@ -64,25 +64,6 @@ func BenchmarkAnswerEverything(b *testing.B)    { benchFilter(b, ShowEverything(
 func BenchmarkAnswerGjsonValid(b *testing.B)    { benchAnswers(b, gjson.ValidBytes) }
 func BenchmarkAnswerValid(b *testing.B)         { benchAnswers(b, esjson.Valid) }
 
-func TestAnswerAllocations(t *testing.T) {
-	f := func(what string, p *Projection, src []byte) {
-		t.Helper()
-		a := &Answer{KeepEmpty: true, Visible: func([]byte) *Projection { return p }}
-		dst, err := a.AppendSearch(nil, src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := testing.AllocsPerRun(50, func() { dst, _ = a.AppendSearch(dst[:0], src) }); n != 0 {
-			t.Errorf("%s: AppendSearch allocates %v times per call; want 0", what, n)
-		}
-	}
-	for name, src := range answers() {
-		f(name+", nothing hidden", projection(t, "~nope ~person.nope"), src)
-		f(name+", two fields hidden", projection(t, "~ssn ~person.passport"), src)
-		f(name+", everything", ShowEverything(), src)
-	}
-}
-
 // BenchmarkAnswerShared is the usual answer to a search: the cluster left out what is
 // hidden, so that it is only looked at.
 func BenchmarkAnswerShared(b *testing.B) {
