@@ -47,6 +47,9 @@ func (pl *plan) planDelete() Outcome {
 			return reject(badRequest("The provided expression [%s] matches an alias or a data stream, specify the corresponding concrete indices instead.", t.Name))
 		}
 	}
+	if pl.ruled() { // what is hidden would go with it
+		return reject(restricted("an index under a document or field rule may not be deleted"))
+	}
 	f, rej := pl.forwardNames(pl.whole())
 	if rej != nil {
 		return reject(rej)
@@ -56,14 +59,22 @@ func (pl *plan) planDelete() Outcome {
 
 // unruled refuses a change by someone whom a rule binds on what is changed.
 func (pl *plan) unruled() *ask.Rejection {
+	if pl.ruled() {
+		return restricted("aliases of an index under a document or field rule may not be changed")
+	}
+	return nil
+}
+
+// ruled reports whether a rule binds an index of the request that is there.
+func (pl *plan) ruled() bool {
 	for j := range pl.all {
 		for _, g := range j.Groups {
 			if g.Restriction != ask.Free && j.exists() {
-				return restricted("aliases of an index under a document or field rule may not be changed")
+				return true
 			}
 		}
 	}
-	return nil
+	return false
 }
 
 // exists reports whether any name of the part is there already.

@@ -162,6 +162,7 @@ func TestManageIndices(t *testing.T) {
 	f("DELETE", "/logs-a*", ``, `DELETE /logs-a-1,logs-a-2`)
 	f("DELETE", "/xnew", ``, `DELETE /xnew`)
 	f("DELETE", "/logs-*", ``, "refused no permissions")
+	f("DELETE", "/hr", ``, "refused may not be deleted") // hidden documents would go with it
 	f("DELETE", "/_all", ``, "refused no permissions")
 	f("DELETE", "/secret", ``, "refused no permissions")
 	// An alias or a stream never stands for its indices here.
