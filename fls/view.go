@@ -219,7 +219,8 @@ func (vs *Views) Field(name string, use query.Use) query.Sight {
 }
 
 // Expand lists the visible leaf fields that match pattern in any index, and one that
-// another index hides, if there is any; where they are only fetched such are left out.
+// another index hides, if there is any; where they are only fetched such are left out,
+// and parts of a source stay, for the answer filter to cut.
 func (vs *Views) Expand(pattern string, use query.Use) (fields []string, mixed string) {
 	found := map[string]bool{}
 	for _, v := range vs.list {
@@ -230,7 +231,7 @@ func (vs *Views) Expand(pattern string, use query.Use) (fields []string, mixed s
 		}
 	}
 	for name := range found {
-		if vs.Field(name, use) == query.Mixed {
+		if use != query.Source && vs.Field(name, use) == query.Mixed {
 			if use == query.Fetch {
 				continue // as if no index had it
 			}

@@ -151,6 +151,9 @@ func TestViewsOverSeveralIndices(t *testing.T) {
 	if fields, mixed := NewViews([]*View{barred, other}).Expand("*", query.Fetch); slices.Contains(fields, "host") || mixed != "" {
 		t.Errorf("fetched are %v, mixed %q; want no host", fields, mixed)
 	}
+	if fields, mixed := NewViews([]*View{barred, other}).Expand("ho*", query.Source); !slices.Equal(fields, []string{"host"}) || mixed != "" {
+		t.Errorf("of a source are asked %v, mixed %q; want host, which one index shows", fields, mixed)
+	}
 	f("host", query.Match, query.Visible, bound, other)
 	f("person", query.Match, query.Object, free, other)
 }
@@ -165,7 +168,7 @@ func TestViewsOfGuesses(t *testing.T) {
 		rules := mustCompile(t, entries...)
 		a := NewViews([]*View{guesses, NewView(rules, parseMapping(t, with))})
 		b := NewViews([]*View{guesses, NewView(rules, parseMapping(t, without))})
-		for _, use := range []query.Use{query.Match, query.Rank, query.Fetch, query.Highlight, query.Path} {
+		for _, use := range []query.Use{query.Match, query.Rank, query.Fetch, query.Highlight, query.Path, query.Source} {
 			for _, name := range []string{"ssn", "sss", "name", "person", "person.nick", "person.passport", "nosuch"} {
 				if got, want := a.Field(name, use), b.Field(name, use); got != want {
 					t.Errorf("%v: %q for use %d is seen as %d; as %d where it was never mapped", entries, name, use, got, want)

@@ -95,6 +95,7 @@ const (
 	Fetch                // doc values, stored fields and fields of a hit
 	Highlight            // highlighting of a hit
 	Path                 // as the path of a nested clause, sort or aggregation
+	Source               // a part of the source: what an index hides is cut from its answer
 )
 
 // Sight is how a field is seen under a rule.

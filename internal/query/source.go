@@ -102,7 +102,7 @@ func (k *walker) common(asked, rule []string) []string {
 			}
 		}
 		for _, p := range []string{a, a + ".*"} {
-			names, _ := k.rules.Fields.Expand(p, Fetch)
+			names, _ := k.rules.Fields.Expand(p, Source)
 			for _, n := range names {
 				add(n)
 			}
