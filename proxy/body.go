@@ -56,10 +56,8 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	n, err := b.src.Read(p)
 	b.left -= int64(n)
 	switch {
-	case err == io.EOF:
-		b.err = errCutBody
 	case err != nil:
-		b.err = err
+		b.err = sourceError(err)
 	case b.left == 0 && !b.chunked:
 		b.err = io.EOF
 	}
@@ -113,17 +111,24 @@ func (b *bodyReader) trailer() error {
 func (b *bodyReader) line(limit int) ([]byte, error) {
 	line, err := b.src.ReadSlice('\n')
 	switch {
-	case errors.Is(err, io.EOF):
-		return nil, errCutBody
 	case errors.Is(err, bufio.ErrBufferFull):
 		return nil, errBadChunk
 	case err != nil:
-		return nil, err
+		return nil, sourceError(err)
 	}
 	if n := len(line); n >= 2 && n <= limit && line[n-2] == '\r' {
 		return line[:n-2], nil
 	}
 	return nil, errBadChunk
+}
+
+// sourceError is what a failed read means: a connection that was reset inside a body
+// ended there like one that was closed. What comes too late is a fault of its own.
+func sourceError(err error) error {
+	if isTimeout(err) {
+		return err
+	}
+	return errCutBody
 }
 
 // parseChunkSize reads "1a2b" or "1a2b;extension". More digits than maxChunkHex are

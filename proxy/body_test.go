@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"net/http/httputil"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
 )
@@ -46,6 +48,23 @@ func TestBodyReader(t *testing.T) {
 	f("5;"+strings.Repeat("x", 300)+"\r\nhello", ch, "", errBadChunk)
 	f("0\r\n"+strings.Repeat("A: b\r\n", 2000)+"\r\n", ch, "", errBadFooter)
 	f("0\r\nno colon\r\n\r\n", ch, "", errBadFooter)
+}
+
+// TestBodyReaderReset holds that a reset inside a body is the end of the connection, as a
+// FIN there is, and that a deadline stays one.
+func TestBodyReaderReset(t *testing.T) {
+	f := func(cause, want error) {
+		t.Helper()
+		for raw, fr := range map[string]framing{"hel": {length: 5}, "5\r\nhel": {chunked: true}, "5\r": {chunked: true}} {
+			var b bodyReader
+			b.reset(bufio.NewReader(io.MultiReader(strings.NewReader(raw), iotest.ErrReader(cause))), fr)
+			if _, err := io.ReadAll(&b); !errors.Is(err, want) {
+				t.Errorf("%q and then %v: got %v; want %v", raw, cause, err, want)
+			}
+		}
+	}
+	f(syscall.ECONNRESET, errCutBody)
+	f(os.ErrDeadlineExceeded, os.ErrDeadlineExceeded)
 }
 
 // FuzzChunks holds two laws: what the reader accepts, the standard library reads as the
