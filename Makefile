@@ -3,11 +3,12 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build test check conformance bench timings demo clean testbed format lint vulncheck race fuzz
+.PHONY: help build test check conformance soak bench timings demo clean testbed format lint vulncheck race fuzz
 
 # Two packages at a time: each may run a node of 0.6 GB.
 GOTEST := go test -count=1 -p 2
 FUZZTIME ?= 10s
+SOAKTIME ?= 10m
 BENCHCOUNT ?= 5
 BENCHROUNDS ?= 9
 # ONCE=1 lets the demo end by itself, with exit code 0 only if all answers were right.
@@ -34,6 +35,10 @@ check: format lint vulncheck testbed race fuzz ## the gate: format, vet, lint, v
 
 conformance: testbed ## the engines' own REST suites through guard: no answer may differ (20 to 60 minutes); see docs/conformance.md
 	go test -count=1 -timeout 4h -v -parallel 2 -run "^TestSuites$$" ./test/conformance -whole
+
+soak: testbed ## ten minutes of mixed traffic while policies change and nodes die, with the race detector (SOAKTIME=10m)
+	@command -v "$$(go env CC)" >/dev/null || { echo "soak: the race detector needs a C compiler; install gcc"; exit 1; }
+	go test -count=1 -timeout 2h -v ./test/soak -duration $(SOAKTIME)
 
 bench: ## guard beside a bare proxy and nginx, in one run (BENCHROUNDS=9, about 8 minutes); see docs/benchmarks.md
 	go run ./bench -rounds $(BENCHROUNDS)
