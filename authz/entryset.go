@@ -84,12 +84,11 @@ func (x *entryIndex) appendCovering(dst []coverage, name string, now time.Time) 
 		dst = append(dst, x.prefixes[i].texts[name[:n]]...)
 	}
 	for i := range x.rest {
-		p := x.rest[i].at(now)
-		before := p.Timeouts()
+		matched, sure := x.rest[i].at(now).Try(name)
 		switch {
-		case p.Match(name):
+		case matched:
 			dst = append(dst, x.rest[i].coverage)
-		case p.Timeouts() != before: // the expression ran out of time: it may match
+		case !sure: // the expression ran out of time: it may match
 			dst = append(dst, unsure(x.rest[i].coverage.entry()))
 		}
 	}

@@ -126,7 +126,7 @@ func (p Pattern) IsExact() (name string, ok bool) {
 }
 
 // Match reports whether p matches name. A regular expression that runs into its
-// time limit does not match; Timeouts counts that.
+// time limit does not match; Try tells that.
 func (p Pattern) Match(name string) bool {
 	switch p.kind {
 	case kindExact:
@@ -147,19 +147,17 @@ func (p Pattern) Match(name string) bool {
 // MayMatch is Match for what hides: a regular expression that runs into its time limit
 // may match.
 func (p Pattern) MayMatch(name string) bool {
-	if p.kind != kindRegex {
-		return p.Match(name)
-	}
-	matched, sure := p.regex.try(name)
+	matched, sure := p.Try(name)
 	return matched || !sure
 }
 
-// Timeouts returns how often a match of p was given up because it took too long.
-func (p Pattern) Timeouts() uint64 {
-	if p.regex == nil {
-		return 0
+// Try is Match, and reports whether that is sure: it is not where a regular expression
+// ran into its time limit.
+func (p Pattern) Try(name string) (matched, sure bool) {
+	if p.kind != kindRegex {
+		return p.Match(name), true
 	}
-	return p.regex.timeouts.Load()
+	return p.regex.try(name)
 }
 
 // matchGlob matches with one point of return, which is enough because a later '*'

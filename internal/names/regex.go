@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/dlclark/regexp2"
@@ -18,9 +17,8 @@ const regexTimeout = 250 * time.Millisecond
 
 // regex is a Java regular expression that matches whole names.
 type regex struct {
-	linear   *regexp.Regexp  // nil: the expression needs the other engine
-	re       *regexp2.Regexp // backtracks, for look-around
-	timeouts atomic.Uint64
+	linear *regexp.Regexp  // nil: the expression needs the other engine
+	re     *regexp2.Regexp // backtracks, for look-around
 }
 
 // compileRegex compiles text, which is in Java's syntax. The engine's is .NET's;
@@ -57,7 +55,6 @@ func (r *regex) try(name string) (matched, sure bool) {
 	}
 	matched, err := r.re.MatchString(name)
 	if err != nil {
-		r.timeouts.Add(1)
 		return false, false
 	}
 	return matched, true
