@@ -82,10 +82,11 @@ func (re *reloads) build(c config.Change) (*policy, []config.Warning, error) {
 
 func (re *reloads) setFaulty(faulty bool) {
 	re.faulty = faulty
-	re.fault.Set(0)
+	value := 0.0
 	if faulty {
-		re.fault.Set(1)
+		value = 1
 	}
+	re.fault.Set(value)
 }
 
 // registerState shows how old the state of the cluster is.
