@@ -89,7 +89,7 @@ func (j *judged) exists() bool {
 // that settles the request.
 func (pl *plan) checkNewAliases() (Outcome, bool) {
 	for _, alias := range pl.newAliases() {
-		j, err := pl.judge(ask.Part{Slot: ask.WholeRequest, Privileges: makesAliases, Exprs: []names.Expr{alias}, Fixed: true, Aliases: true})
+		j, err := pl.judgeAlias(alias)
 		switch {
 		case errors.Is(err, errNeedState) || pl.mayHaveCome(len(j.resolved.Unknown) > 0):
 			return Outcome{Kind: Need, NeedState: true}, true
@@ -160,7 +160,7 @@ func (pl *plan) checkRemoval(indices, exprs []names.Expr) *ask.Rejection {
 			if !means(exprs, a.Alias) {
 				continue
 			}
-			j, err := pl.judge(ask.Part{Slot: ask.WholeRequest, Privileges: makesAliases, Exprs: []names.Expr{names.Expr(a.Alias)}, Fixed: true, Aliases: true})
+			j, err := pl.judgeAlias(names.Expr(a.Alias))
 			switch {
 			case err != nil:
 				return asRejection(err)
@@ -190,6 +190,12 @@ func means(exprs []names.Expr, alias string) bool {
 }
 
 var makesAliases = []ask.Privilege{{Action: "indices:admin/aliases"}}
+
+// judgeAlias asks whether an alias of this name may be made or removed, and what the name
+// stands for now.
+func (pl *plan) judgeAlias(alias names.Expr) (judged, error) {
+	return pl.judge(ask.Part{Slot: ask.WholeRequest, Privileges: makesAliases, Exprs: []names.Expr{alias}, Fixed: true, Aliases: true})
+}
 
 func (pl *plan) planCreate() Outcome {
 	j := pl.whole()

@@ -68,12 +68,10 @@ func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection
 	if rej != nil {
 		return dst, rej
 	}
-	b.knowFields(pl.s, pl.asked.Searches[i].Body)
-	lines, rej := appendLines(dst, pl.asked.Searches[i], v, f, b)
+	lines, rej := pl.appendLines(dst, pl.asked.Searches[i], v, f, b)
 	if b.refusesNames(rej) {
 		if f, b, rej = pl.reachListed(j); rej == nil {
-			b.knowFields(pl.s, pl.asked.Searches[i].Body)
-			lines, rej = appendLines(dst, pl.asked.Searches[i], v, f, b)
+			lines, rej = pl.appendLines(dst, pl.asked.Searches[i], v, f, b)
 		}
 	}
 	if rej != nil {
@@ -84,7 +82,8 @@ func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection
 }
 
 // appendLines appends a search of a multi-search whose body is v.
-func appendLines(dst []byte, search endpoint.Search, v esjson.Value, f forwarded, b *binding) ([]byte, *ask.Rejection) {
+func (pl *plan) appendLines(dst []byte, search endpoint.Search, v esjson.Value, f forwarded, b *binding) ([]byte, *ask.Rejection) {
+	b.knowFields(pl.s, search.Body)
 	search.Opts = f.opts
 	dst = slices.Grow(dst, len(search.Body)+b.room())
 	lines, err := query.AppendSearch(append(search.AppendHeader(dst, f.names), '\n'), v, nil, &b.rules)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"guard/internal/ask"
+	"guard/internal/esjson"
 	"guard/internal/names"
 )
 
@@ -82,4 +83,39 @@ func someOf(list []string) string {
 		return strings.Join(list, ", ")
 	}
 	return fmt.Sprintf("%s, and %d more", strings.Join(list[:maxNamedTargets], ", "), len(list)-maxNamedTargets)
+}
+
+// ErrorBody is a refusal as an answer of its own, in the cluster's shape, and as a refused
+// search stands among the responses. Only what is public goes into it.
+func ErrorBody(r *ask.Rejection) []byte {
+	var w esjson.Writer
+	w.Reset(make([]byte, 0, 256+2*len(r.Text())))
+	w.BeginObject()
+	w.Key("error")
+	writeError(&w, r, true)
+	w.Key("status")
+	w.Int(int64(r.Status.Code()))
+	w.EndObject()
+	return w.Bytes()
+}
+
+// writeError writes the error object of a refusal, with root_cause where the place
+// has one.
+func writeError(w *esjson.Writer, r *ask.Rejection, rootCause bool) {
+	w.BeginObject()
+	if rootCause {
+		w.Key("root_cause")
+		w.BeginArray()
+		writeError(w, r, false)
+		w.EndArray()
+	}
+	w.Key("type")
+	w.Text(r.Type.Name())
+	w.Key("reason")
+	w.Text(r.Text())
+	for _, m := range r.IndexMembers() {
+		w.Key(m[0])
+		w.Text(m[1])
+	}
+	w.EndObject()
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,7 +118,7 @@ func (c *documentCheck) check(body []byte) (failed bool, err error) {
 	case scan.Err() != nil:
 		return false, scan.Err()
 	case failed && (other || index || id || outcome):
-		return false, fmt.Errorf("it is an error and more")
+		return false, errors.New("it is an error and more")
 	case failed, identified, c.cut && !other:
 		return failed, nil
 	default:
