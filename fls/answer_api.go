@@ -101,11 +101,3 @@ func (a *Answer) AppendGet(dst, src []byte) ([]byte, error) {
 func (a *Answer) AppendMultiGet(dst, src []byte) ([]byte, error) {
 	return a.pass(dst, src, (*filter).multiGet)
 }
-
-// AppendSource filters a bare document, as the source endpoint answers it.
-func (a *Answer) AppendSource(dst, src []byte, p *Projection) ([]byte, error) {
-	return a.pass(dst, src, func(f *filter, i int) (int, bool, error) {
-		f.hit.projection = p
-		return f.hitSource(i)
-	})
-}

@@ -114,7 +114,7 @@ func FuzzAppendSource(f *testing.F) {
 			return
 		}
 		a, p := &Answer{KeepEmpty: true}, r.projection(nil)
-		got, err := a.AppendSource(nil, []byte(doc), p)
+		got, err := a.appendSource(nil, []byte(doc), p)
 		if !isAnswer([]byte(doc)) {
 			if err == nil {
 				t.Fatalf("%q is no JSON and became %q", doc, got)
@@ -138,19 +138,19 @@ func FuzzAppendSource(f *testing.F) {
 			t.Fatalf("%s: %q became %q (-want +got):\n%s", entries, doc, got, diff)
 		}
 		// The order of the members tells nothing.
-		straight, err := a.AppendSource(nil, members(v, false), p)
-		turned, turnedErr := a.AppendSource(nil, members(v, true), p)
+		straight, err := a.appendSource(nil, members(v, false), p)
+		turned, turnedErr := a.appendSource(nil, members(v, true), p)
 		if err != nil || turnedErr != nil || !bytes.Equal(straight, turned) {
 			t.Fatalf("%s: %q became %q, %v, and with its members in reverse %q, %v", entries, doc, straight, err, turned, turnedErr)
 		}
 		// What was hidden leaves no trace.
 		sparse := Answer{}
-		from, err := sparse.AppendSource(nil, []byte(doc), p)
-		without, withoutErr := sparse.AppendSource(nil, got, p)
+		from, err := sparse.appendSource(nil, []byte(doc), p)
+		without, withoutErr := sparse.appendSource(nil, got, p)
 		if err != nil || withoutErr != nil || !bytes.Equal(from, without) {
 			t.Fatalf("%s: %q became %q, %v, and without what is hidden %q, %v", entries, doc, from, err, without, withoutErr)
 		}
-		again, err := a.AppendSource(nil, got, p)
+		again, err := a.appendSource(nil, got, p)
 		if err != nil || !bytes.Equal(again, got) {
 			t.Fatalf("%s: %q became %q, and that %q, %v", entries, doc, got, again, err)
 		}

@@ -14,7 +14,7 @@ func TestGuessesAreOfOneParent(t *testing.T) {
 	p := projection(t, "~a.d ~x.y")
 	f := func(doc, want string) {
 		t.Helper()
-		got, err := (&Answer{KeepEmpty: true}).AppendSource(nil, []byte(doc), p)
+		got, err := (&Answer{KeepEmpty: true}).appendSource(nil, []byte(doc), p)
 		if err != nil || string(got) != want {
 			t.Fatalf("%s became %s, %v; want %s", doc, got, err, want)
 		}
@@ -39,7 +39,7 @@ func TestMemoIsShared(t *testing.T) {
 				doc := fmt.Sprintf(`{"k%d":{"ssn":1,"v":[{"ssn":2,"w%d":3}]},"ssn":4,"k%d":5}`, a, b, b)
 				want := []string{fmt.Sprintf(`"k%d":{"v":[{"w%d":3}]}`, a, b), fmt.Sprintf(`"k%d":5`, b)}
 				slices.Sort(want)
-				got, err := (&Answer{KeepEmpty: true}).AppendSource(nil, []byte(doc), p)
+				got, err := (&Answer{KeepEmpty: true}).appendSource(nil, []byte(doc), p)
 				if err != nil || string(got) != "{"+strings.Join(want, ",")+"}" {
 					t.Errorf("%s became %s, %v; want %s", doc, got, err, want)
 					return
@@ -71,7 +71,7 @@ func TestUnkeptNodesAreNotRemembered(t *testing.T) {
 	p := projection(t, "~ssn")
 	long := strings.Repeat("k", maxMemoPath+1)
 	for range 2 {
-		if _, err := (&Answer{KeepEmpty: true}).AppendSource(nil, []byte(`{"`+long+`1":1,"`+long+`2":{"a":1},"b":2}`), p); err != nil {
+		if _, err := (&Answer{KeepEmpty: true}).appendSource(nil, []byte(`{"`+long+`1":1,"`+long+`2":{"a":1},"b":2}`), p); err != nil {
 			t.Fatal(err)
 		}
 	}

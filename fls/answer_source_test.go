@@ -20,6 +20,14 @@ func projection(t testing.TB, entries string) *Projection {
 	return r.projection(nil)
 }
 
+// appendSource filters the source of a hit alone, without a hit around it.
+func (a *Answer) appendSource(dst, src []byte, p *Projection) ([]byte, error) {
+	return a.pass(dst, src, func(f *filter, i int) (int, bool, error) {
+		f.hit.projection = p
+		return f.hitSource(i)
+	})
+}
+
 // TestNothingEmpty holds that what shows nothing is not there, whether it was emptied here
 // or came so: with a client's choice of fields an emptied object would tell in which
 // documents something was hidden.
@@ -28,7 +36,7 @@ func TestNothingEmpty(t *testing.T) {
 		t.Helper()
 		a, p := Answer{}, projection(t, entries)
 		for _, src := range []string{doc, want} {
-			if got, err := a.AppendSource(nil, []byte(src), p); err != nil || string(got) != want {
+			if got, err := a.appendSource(nil, []byte(src), p); err != nil || string(got) != want {
 				t.Fatalf("%s: %s\n got %s, %v\nwant %s", entries, src, got, err, want)
 			}
 		}
@@ -47,7 +55,7 @@ func TestAppendSource(t *testing.T) {
 		t.Helper()
 		a, p := Answer{KeepEmpty: true}, projection(t, entries)
 		for _, src := range []string{doc, want} { // filtering twice changes nothing
-			got, err := a.AppendSource([]byte("head "), []byte(src), p)
+			got, err := a.appendSource([]byte("head "), []byte(src), p)
 			if err != nil {
 				t.Fatalf("%s: %s: %v", entries, src, err)
 			}
@@ -116,11 +124,11 @@ func TestAppendSource(t *testing.T) {
 }
 
 func TestZeroProjectionHidesEverything(t *testing.T) {
-	got, err := new(Answer).AppendSource(nil, []byte(`{"a":1,"b":{"c":2}}`), new(Projection))
+	got, err := new(Answer).appendSource(nil, []byte(`{"a":1,"b":{"c":2}}`), new(Projection))
 	if err != nil || string(got) != `{}` {
 		t.Fatalf("got %s, %v", got, err)
 	}
-	if _, err := new(Answer).AppendSource(nil, []byte(`{"a":1}`), nil); err == nil {
+	if _, err := new(Answer).appendSource(nil, []byte(`{"a":1}`), nil); err == nil {
 		t.Fatal("want an error without a projection")
 	}
 }
@@ -128,7 +136,7 @@ func TestZeroProjectionHidesEverything(t *testing.T) {
 func TestAppendSourceRefuses(t *testing.T) {
 	f := func(doc, want string) {
 		t.Helper()
-		got, err := new(Answer).AppendSource(nil, []byte(doc), projection(t, "~a"))
+		got, err := new(Answer).appendSource(nil, []byte(doc), projection(t, "~a"))
 		if err == nil || !strings.Contains(err.Error(), want) || got != nil {
 			t.Fatalf("%.40s: %s, %v; want an error with %q", doc, got, err, want)
 		}
@@ -152,7 +160,7 @@ func TestAppendSourceRefuses(t *testing.T) {
 	f("{\"b\":\"\xff\"}", `want valid UTF-8`)
 	f(`{"b":`+strings.Repeat(`[`, 5000), `nesting too deep`)
 	f(strings.Repeat(`{"b":`, 5000), `nesting too deep`)
-	if _, err := new(Answer).AppendSource(nil, []byte(strings.Repeat(`{"a.":`, 5000)), projection(t, "~b.c ~/a.*x/")); !errors.Is(err, esjson.ErrTooDeep) {
+	if _, err := new(Answer).appendSource(nil, []byte(strings.Repeat(`{"a.":`, 5000)), projection(t, "~b.c ~/a.*x/")); !errors.Is(err, esjson.ErrTooDeep) {
 		t.Fatalf("got %v; want %v", err, esjson.ErrTooDeep)
 	}
 }
@@ -188,11 +196,11 @@ func TestHostileDocument(t *testing.T) {
 	p := projection(t, "~/(a|b)*c.*x/ ~*secret*y")
 	deep := strings.Repeat(`{"aaaa":`, 1000) + `1` + strings.Repeat(`}`, 1000)
 	dotted := `{"` + strings.Repeat("a.", 99) + `":1,"` + strings.Repeat("a.", maxAbove+1) + `":2,"` + strings.Repeat("k", maxPath+1) + `":3}`
-	got, err := (&Answer{KeepEmpty: true}).AppendSource(nil, []byte(dotted), p)
+	got, err := (&Answer{KeepEmpty: true}).appendSource(nil, []byte(dotted), p)
 	if err != nil || string(got) != `{"`+strings.Repeat("a.", 99)+`":1}` {
 		t.Fatalf("got %s, %v", got, err)
 	}
-	got, err = (&Answer{KeepEmpty: true}).AppendSource(nil, []byte(deep), p)
+	got, err = (&Answer{KeepEmpty: true}).appendSource(nil, []byte(deep), p)
 	if err != nil || strings.Contains(string(got), "1") || strings.Count(string(got), "aaaa") != maxAbove+1 {
 		t.Fatalf("got %s, %v", got, err)
 	}

@@ -102,8 +102,8 @@ func mayMatchBelow(p names.Pattern, prefix string) bool {
 
 // requestPatterns returns the entries as patterns for the _source option of a
 // request, as far as the clusters understand them: '*' is their only wildcard, and a
-// comma parts two patterns in a URL. whole
-// reports whether they are all. The answer filter does not depend on them.
+// comma parts two patterns in a URL. whole reports whether they are all. The answer
+// filter does not depend on them.
 func (r Rules) requestPatterns() (includes, excludes []string, whole bool) {
 	whole = true
 	for _, e := range r.entries {

@@ -243,7 +243,7 @@ func TestSlowExclusion(t *testing.T) {
 	if rules.Shows(slow) {
 		t.Error("a field is shown that an exclusion may name")
 	}
-	got, err := new(Answer).AppendSource(nil, []byte(`{"a":1,"`+slow+`":2}`), rules.projection(nil))
+	got, err := new(Answer).appendSource(nil, []byte(`{"a":1,"`+slow+`":2}`), rules.projection(nil))
 	if err != nil || string(got) != `{"a":1}` {
 		t.Errorf("got %s, %v; want a alone", got, err)
 	}
