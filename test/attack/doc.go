@@ -1,4 +1,4 @@
-// Package attack plays attacks on a whole guard that need more than one request to be
-// seen: two requests that may differ only if hidden documents count, many users at the
-// same time, and bytes that two readers could cut in two ways.
+// Package attack plays attacks on a whole guard: what is hidden is asked for in every
+// place and spelling, two searches may differ only if hidden documents count, and many
+// users ask on one connection and at the same time.
 package attack

@@ -177,7 +177,7 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// clausesBeside bounds the run time: one crowd meets all clauses, the others the first.
+// clausesBeside bounds the run time: one crowd meets all clauses, the others the first two.
 func clausesBeside(crowd string) int {
 	if crowd == "terms" {
 		return len(expanding)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -66,14 +67,11 @@ func parseCases(file string, text []byte) ([]*Case, error) {
 	for _, t := range tests {
 		cases = append(cases, &Case{
 			File: file, Name: t.name,
-			skips: join(setup.skips, t.skips), steps: join(setup.steps, t.steps), teardown: teardown.steps,
+			skips: slices.Concat(setup.skips, t.skips), steps: slices.Concat(setup.steps, t.steps), teardown: teardown.steps,
 		})
 	}
 	return cases, nil
 }
-
-// join returns a and b as a list of its own.
-func join[T any](a, b []T) []T { return append(append([]T{}, a...), b...) }
 
 // parseSections reads a document; an empty one has none.
 func parseSections(doc *yaml.Node) ([]section, error) {

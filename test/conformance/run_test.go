@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -112,8 +113,10 @@ case:
 func TestBodies(t *testing.T) {
 	var got string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := make([]byte, r.ContentLength)
-		_, _ = r.Body.Read(body)
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
 		got = r.Header.Get("Content-Type") + " " + string(body)
 	}))
 	defer server.Close()

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -50,7 +49,7 @@ func (c *Case) because(e engine) string {
 		}
 		for _, r := range s.versions {
 			if e.within(r) {
-				return "version is within" + r
+				return "version is within " + strings.TrimSpace(r)
 			}
 		}
 	}
@@ -76,6 +75,9 @@ func (e engine) within(r string) bool {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
+// firstLegacy is the major version from which one is of Elasticsearch.
+const firstLegacy = 5
+
 // order returns numbers that order versions. OpenSearch began at 1.0 behind
 // Elasticsearch 7.10: for it a 7.4 is older than a 1.0.
 func (e engine) order(version string) []int {
@@ -84,7 +86,7 @@ func (e engine) order(version string) []int {
 		n, _ := strconv.Atoi(part) // a part that is no number is 0, the oldest
 		order = append(order, n)
 	}
-	if legacy := 5; e.openSearch && cmp.Less(order[1], legacy) {
+	if e.openSearch && order[1] < firstLegacy {
 		order[0] = 1
 	}
 	return order

@@ -129,7 +129,7 @@ version: [{skip: {version: "1.0.0 - 1.9.99,2.19.0 -"}}]
 ---
 neither: [{skip: {features: warnings}}]
 `)
-	for i, want := range []string{"the runner has no telepathy", "version is within2.19.0 -", ""} {
+	for i, want := range []string{"the runner has no telepathy", "version is within 2.19.0 -", ""} {
 		if got := s.Cases[i].because(engine{true, "2.19.4"}); got != want {
 			t.Errorf("%s is skipped because %q; want %q", s.Cases[i].ID(), got, want)
 		}

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
@@ -15,8 +16,7 @@ func (r Result) Row(name string) string {
 
 // Name names a suite in the table by its jar, and the node that it is run on.
 func (t *Trial) Name(jar string) string {
-	name := jar[strings.LastIndexByte(jar, '/')+1:]
-	name = strings.TrimPrefix(name, "suite-")
+	name := strings.TrimPrefix(filepath.Base(jar), "suite-")
 	if i := strings.LastIndexByte(name, '-'); i > 0 {
 		name = name[:i] // the checksum
 	}
