@@ -179,14 +179,15 @@ func setBody(c *Call, body []byte) {
 }
 
 // checkFilterPath refuses filter_path where the answer has to be filtered hit by hit
-// and the hits could no longer say where they come from.
+// and the hits could no longer say where they come from, or where guard alone takes
+// hidden fields out and what it leaves empty would tell of them.
 func (pl *plan) checkFilterPath(b *binding) *ask.Rejection {
 	if _, ok := pl.param("filter_path"); !ok || b.views == nil {
 		return nil
 	}
 	for _, v := range b.views {
 		if b.single() == nil || !b.narrowed || v.HasNested() && slices.ContainsFunc(pl.paramList("filter_path"), mayPickNested) {
-			return notBuilt("parameter [filter_path] over indices with different field rules or nested documents, or under a field rule with a regular expression or [?]")
+			return notBuilt("parameter [filter_path] over indices with different field rules or nested documents, or under a field rule with a regular expression, [?] or [,]")
 		}
 	}
 	return nil
