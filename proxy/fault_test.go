@@ -118,44 +118,6 @@ func TestCutAnswers(t *testing.T) {
 	}
 }
 
-func TestDeadAndStalled(t *testing.T) {
-	node := newFake(t)
-	node.takes(func(c net.Conn, br *bufio.Reader) { _, _ = io.Copy(io.Discard, br) }) // never answers
-	g := startGuard(t, readPlan(nil, true), faultConfig(node.url()))
-	if a := g.send(request("GET", "/i", "", "")); a.status != 504 || !strings.Contains(a.body, "unknown") {
-		t.Errorf("a node that stalls: %+v", a)
-	}
-
-	dead, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := "http://" + dead.Addr().String()
-	_ = dead.Close()
-	g = startGuard(t, readPlan(nil, true), faultConfig(url))
-	if a := g.send(request("POST", "/i/_doc", jsonLine, "{}")); a.status != 503 || !strings.Contains(a.body, "nothing was sent") {
-		t.Errorf("a node that is dead: %+v", a)
-	}
-}
-
-// TestStallInAnswer stops in the middle of an answer.
-func TestStallInAnswer(t *testing.T) {
-	node := newFake(t)
-	node.takes(func(c net.Conn, br *bufio.Reader) {
-		_, _ = http.ReadRequest(br)
-		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
-		_, _ = io.Copy(io.Discard, br)
-	})
-	g := startGuard(t, readPlan(upper{}, true), faultConfig(node.url()))
-	if a := g.send(request("GET", "/i", "", "")); a.status != 504 {
-		t.Errorf("treated: %+v; want 504", a)
-	}
-	g = startGuard(t, readPlan(nil, true), faultConfig(node.url()))
-	if a := g.send(request("GET", "/i", "", "")); !a.cut && a.status != 0 {
-		t.Errorf("passed: %+v; want a cut answer", a)
-	}
-}
-
 // TestRepeat closes pooled connections under guard: what may be repeated is, once, and
 // what may not ends as unknown.
 func TestRepeat(t *testing.T) {
