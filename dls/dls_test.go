@@ -55,7 +55,7 @@ func TestCompile(t *testing.T) {
 	f(`{"terms":{"dept":${user.roles}}}`, `{"terms":{"dept":["x\",\"exec","legal"]}}`)
 	f(`{"terms":{"dept":[${user.securityRoles}]}}`, `{"terms":{"dept":[]}}`)
 	f(`{"terms":{"dept":${attr.jwt.groups}}}`, `{"terms":{"dept":["a","b"]}}`)
-	f(`{"range":{"level":{"lte":${attr.internal.level}}}}`, `{"range":{"level":{"lte":5}}}`)
+	f(`{"range":{"level":{"lte":${attr.internal.level}}}}`, `{"dis_max":{"queries":[{"range":{"level":{"lte":5}}}]}}`)
 	f(`{"term":{"open":${attr.internal.yes}}}`, `{"term":{"open":true}}`)
 
 	// Literal in every syntax.
@@ -67,7 +67,7 @@ func TestCompile(t *testing.T) {
 	f(`{"simple_query_string":{"fields":["dept"],"query":"${attr.bad.or}"}}`, `{"simple_query_string":{"fields":["dept"],"query":"zz\\ OR\\ \\*"}}`)
 	f(`{"span_multi":{"match":{"wildcard":{"dept":"${attr.bad.star}"}}}}`, `{"span_multi":{"match":{"wildcard":{"dept":"\\*"}}}}`)
 	f(`{"intervals":{"t":{"wildcard":{"pattern":"${attr.bad.star}a"}}}}`, `{"intervals":{"t":{"wildcard":{"pattern":"\\*a"}}}}`)
-	f(`{"range":{"owner":{"gte":"${attr.nowak}"}}}`, `{"range":{"owner":{"gte":"nowak"}}}`)
+	f(`{"range":{"owner":{"gte":"${attr.nowak}"}}}`, `{"dis_max":{"queries":[{"range":{"owner":{"gte":"nowak"}}}]}}`)
 	f(`{"script":{"script":{"source":"doc['a'].value == params.u","params":{"u":"${attr.bad.quote}"}}}}`,
 		`{"script":{"script":{"params":{"u":"zz\"}},{\"match_all\":{}},{\"term\":{\"dept\":\"zz"},"source":"doc['a'].value == params.u"}}}`)
 }

@@ -32,6 +32,8 @@ type Answer struct {
 	// emptied here would tell, beside what the client chose of the source, in which
 	// documents something is hidden.
 	KeepEmpty bool
+	// TotalUntold leaves the total of a search's hits out: the client did not ask for it.
+	TotalUntold bool
 }
 
 // filters keeps the small buffers of passes that have ended.

@@ -8,7 +8,7 @@ func (f *filter) search(i int) (end int, keep bool, err error) {
 	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
 		switch string(key) {
 		case "hits":
-			return f.hits(i)
+			return f.hits(i, !f.TotalUntold)
 		case "aggregations":
 			return f.aggregations(i)
 		case "suggest":
@@ -85,18 +85,25 @@ func (f *filter) hitsEnvelope(i int) (end int, keep bool, err error) {
 		if string(key) != "hits" {
 			return i, false, fault(i, "found unknown key %s around hits", quote(key))
 		}
-		return f.hits(i)
+		return f.hits(i, true)
 	})
 	return end, true, err
 }
 
-// hits passes over {"total":…,"max_score":…,"hits":[…]}.
-func (f *filter) hits(i int) (end int, keep bool, err error) {
+// hits passes over {"total":…,"max_score":…,"hits":[…]}; told says whether the total is
+// kept.
+func (f *filter) hits(i int, told bool) (end int, keep bool, err error) {
 	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
 		switch string(key) {
 		case "hits":
 			return f.hitList(i)
-		case "total", "max_score":
+		case "total":
+			if !told {
+				end, err := f.skip(i)
+				return end, false, err
+			}
+			return f.keep(i)
+		case "max_score":
 			return f.keep(i)
 		}
 		return i, false, fault(i, "found unknown key %s around hits", quote(key))

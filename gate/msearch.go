@@ -38,8 +38,8 @@ func (pl *plan) planMsearch() Outcome {
 	if treat.active() {
 		kept = endpoint.DropParam(kept, "filter_path") // see planBulk
 	}
-	if slices.ContainsFunc(treat.slots, func(s slot) bool { return s.ordersShards }) {
-		kept = inShardOrder(kept)
+	if slices.ContainsFunc(treat.slots, func(s slot) bool { return s.everyShard }) {
+		kept = askEveryShard(kept)
 	}
 	call := Call{
 		Method: pl.r.Method, Target: endpoint.Target([]string{"_msearch"}, kept), Repeatable: true,
@@ -77,7 +77,7 @@ func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection
 	if rej != nil {
 		return dst, rej
 	}
-	s.treat, s.ordersShards = b.treatSearch(asSearch), b.ordersShards(nil, lines[len(dst):])
+	s.treat, s.everyShard = b.treatSearch(asSearch), b.asksEveryShard(nil, lines[len(dst):])
 	return lines, nil
 }
 

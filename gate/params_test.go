@@ -31,7 +31,7 @@ func TestParams(t *testing.T) {
 	f("/logs-a-1/_search?search_pipeline=_none", "", "GET /logs-a-1/_search?search_pipeline=_none")
 	f("/logs-a-1/_search?explain=true", "", "GET /logs-a-1/_search?explain=true")
 	f("/hr/_search?explain=true", "", "refused [explain]")
-	f("/hr/_search?explain=false", "", `GET /hr/_search?explain=false | {"query":{"bool":{"must":[{"match_all":{}}],"filter":[{"term":{"dept":"eng"}}]}}}`)
+	f("/hr/_search?explain=false", "", `GET /hr/_search?explain=false&pre_filter_shard_size=1000000 | {"query":{"bool":{"must":[{"match_all":{}}],"filter":[{"term":{"dept":"eng"}}]}}}`)
 	f("/logs-a-1/_doc/1?force_synthetic_source=true", "", "refused [force_synthetic_source]")
 	f("/logs-a-1/_doc/1?force_synthetic_source=false", "", "GET /logs-a-1/_doc/1?force_synthetic_source=false")
 
@@ -41,12 +41,12 @@ func TestParams(t *testing.T) {
 	f("/hr/_search?pre_filter_shard_size=1", "", "refused [pre_filter_shard_size]")
 
 	// A query in the URL is filtered where it stands, and fields are checked.
-	f("/hr/_search?q=name:ada&default_operator=AND", "", `GET /hr/_search | {"query":{"bool":{"must":[{"query_string":{"query":"name:ada","default_operator":"AND"}}],"filter":[{"term":{"dept":"eng"}}]}}}`)
+	f("/hr/_search?q=name:ada&default_operator=AND", "", `GET /hr/_search?pre_filter_shard_size=1000000 | {"query":{"bool":{"must":[{"query_string":{"query":"name:ada","default_operator":"AND"}}],"filter":[{"term":{"dept":"eng"}}]}}}`)
 	f("/hr/_count?q=ada", `{"query":{"match_all":{}}}`, `GET /hr/_count | {"query":{"bool":{"must":[{"query_string":{"query":"ada"}}],"filter":[{"term":{"dept":"eng"}}]}}}`)
 	f("/fielded/_search?sort=age:desc", "", `GET /fielded/_search | {"sort":[{"age":"desc"}],"_source":{"includes":["age","name"]}}`)
 
 	// A body in the URL is a body.
-	f("/hr/_search?source=%7B%22size%22%3A0%7D&source_content_type=application%2Fjson", "", `GET /hr/_search | {"size":0,"query":{"bool":{"must":[{"match_all":{}}],"filter":[{"term":{"dept":"eng"}}]}}}`)
+	f("/hr/_search?source=%7B%22size%22%3A0%7D&source_content_type=application%2Fjson", "", `GET /hr/_search?pre_filter_shard_size=1000000 | {"size":0,"query":{"bool":{"must":[{"match_all":{}}],"filter":[{"term":{"dept":"eng"}}]}}}`)
 	f("/hr/_search?source=%7B%7D&source_content_type=application%2Fyaml", "", "refused application/yaml")
 
 	// Columns of the table that count documents.

@@ -159,7 +159,7 @@ func TestMultiSearch(t *testing.T) {
 	}
 	f("/_msearch", "{\"index\":\"logs-a-1\",\"preference\":\"p\",\"routing\":\"r\",\"search_type\":\"dfs_query_then_fetch\"}\n{\"size\":1}\n",
 		`POST /_msearch | `+head(`"logs-a-1"`, `,"preference":"p","routing":"r","search_type":"dfs_query_then_fetch"`)+` | {"size":1}`)
-	f("/_msearch", "{\"index\":\"hr\"}\n{}\n", `POST /_msearch | `+head(`"hr"`, "")+` | {"query":{"bool":{"must":[{"match_all":{}}],"filter":[{"term":{"dept":"eng"}}]}}}`)
+	f("/_msearch", "{\"index\":\"hr\"}\n{}\n", `POST /_msearch?pre_filter_shard_size=1000000 | `+head(`"hr"`, "")+` | {"query":{"bool":{"must":[{"match_all":{}}],"filter":[{"term":{"dept":"eng"}}]}}}`)
 	f("/logs-a-1/_msearch?max_concurrent_searches=2", "{}\n{}\n", `POST /_msearch?max_concurrent_searches=2 | `+head(`"logs-a-1"`, "")+` | {}`)
 	f("/_msearch?expand_wildcards=all", "{\"index\":\"logs-a-1\",\"ignore_unavailable\":true}\n{}\n",
 		`POST /_msearch | {"index":["logs-a-1"],"ignore_unavailable":true,"allow_no_indices":true,"expand_wildcards":"open,closed,hidden"} | {}`)

@@ -47,8 +47,8 @@ func (pl *plan) planSearching(form searchForm) Outcome {
 		return reject(rej)
 	}
 	kept := fromQuery(params.Keep)
-	if b.ordersShards(kept, body) {
-		kept = inShardOrder(kept)
+	if form.on == query.Search && b.asksEveryShard(kept, body) {
+		kept = askEveryShard(kept)
 	}
 	call, rej := pl.call(pl.m.Target(f.names, pl.indexParams(kept, f)))
 	if rej != nil {
@@ -58,16 +58,19 @@ func (pl *plan) planSearching(form searchForm) Outcome {
 	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, Treat: b.treatSearch(form)}}
 }
 
-// ordersShards reports whether the cluster could put the shards of the search into an
-// order by what hidden documents hold: to sort by a field it asks each of them for its
-// smallest and largest value, and hits with equal values stand in the order of their
-// shards (measured on OpenSearch 2.19 and Elasticsearch 7.10).
-func (b *binding) ordersShards(params []ask.Param, body []byte) bool {
-	return b.hides && (bytes.Contains(body, []byte(`"sort"`)) || slices.ContainsFunc(params, func(p ask.Param) bool { return p.Name == "sort" }))
+// asksEveryShard reports whether every shard has to run the search. Before it, or once
+// one has answered, the cluster asks shards whether they can match and leaves out those
+// that cannot; to sort by a field it puts them into an order, in which hits with equal
+// values stand. Shards answer by the smallest and largest values that they hold, hidden
+// documents included (measured on OpenSearch 2.19 and Elasticsearch 7.10). Where only the
+// names of a request are bound, an index that comes to be meant matters for the order alone.
+func (b *binding) asksEveryShard(params []ask.Param, body []byte) bool {
+	return b.hides && (!b.rules.NamesOnly || bytes.Contains(body, []byte(`"sort"`)) ||
+		slices.ContainsFunc(params, func(p ask.Param) bool { return p.Name == "sort" }))
 }
 
-// inShardOrder sets a parameter so high that the cluster never asks them.
-func inShardOrder(params []ask.Param) []ask.Param {
+// askEveryShard sets a parameter so high that the cluster never asks first.
+func askEveryShard(params []ask.Param) []ask.Param {
 	return endpoint.SetParam(params, "pre_filter_shard_size", "1000000")
 }
 

@@ -1,9 +1,12 @@
 package gate
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
+
+var unskipped = regexp.MustCompile(`\{"dis_max":\{"queries":\[(\{"range":\{[^}]*\}\}\})\]\}\}`)
 
 // TestHighlightOfTopHits holds that the query beside a document rule, by which top_hits are
 // highlighted, has no clause that a cluster would have to rewrite: it fails with 500 there.
@@ -16,8 +19,9 @@ func TestHighlightOfTopHits(t *testing.T) {
 	f := func(index, asked, want string) {
 		t.Helper()
 		got := gist(t, planFor(t, s, "POST", "/"+index+"/_search", `{"query":`+asked+`,`+top+`}`))
-		const fuzzy = `{"fuzzy":{"nosuch":"x"}}`
-		got = strings.ReplaceAll(got, `{"constant_score":{"filter":`+fuzzy+`}}`, fuzzy) // hidden words would weigh in it
+		// Hidden words would weigh in one, and hidden dates end the other.
+		const fuzzy = `{"constant_score":{"filter":{"fuzzy":{"nosuch":{"value":"x","rewrite":"constant_score"}}}}}`
+		got = unskipped.ReplaceAllString(strings.ReplaceAll(got, fuzzy, `{"fuzzy":{"nosuch":"x"}}`), "$1")
 		if !strings.Contains(got, want) {
 			t.Errorf("%s %s: %s; want %s", index, asked, got, want)
 		}

@@ -25,16 +25,10 @@ func hideSkipped(body []byte) []byte {
 	if !bytes.ContainsAny(number, "123456789") {
 		return body
 	}
-	body = bytes.Clone(body)
-	first := true
-	for i := from; i < from+len(number); i++ {
-		switch c := body[i]; {
-		case c < '0' || c > '9':
-		case first:
-			body[i], first = '0', false
-		default:
-			body[i] = ' ' // white space behind a number means nothing
-		}
-	}
-	return body
+	// As many digits as there were would tell the number of digits.
+	const digits = "0123456789"
+	first, last := from+bytes.IndexAny(number, digits), from+bytes.LastIndexAny(number, digits)
+	out := make([]byte, 0, len(body))
+	out = append(out, body[:first]...)
+	return append(append(out, '0'), body[last+1:]...)
 }

@@ -10,7 +10,8 @@ func TestHideSkipped(t *testing.T) {
 		}
 	}
 	f(`{"took":1,"_shards":{"total":5,"successful":5,"skipped":3,"failed":0},"hits":{}}`, `{"took":1,"_shards":{"total":5,"successful":5,"skipped":0,"failed":0},"hits":{}}`)
-	f(`{"_shards":{"skipped" : 123}}`, `{"_shards":{"skipped" : 0  }}`)
+	f(`{"_shards":{"skipped" : 123}}`, `{"_shards":{"skipped" : 0}}`)
+	f("{\"_shards\":{\"skipped\" : 12\n}}", "{\"_shards\":{\"skipped\" : 0\n}}")
 	f(`{"_shards":{"total":5,"failed":0},"hits":{"skipped":7}}`, `{"_shards":{"total":5,"failed":0},"hits":{"skipped":7}}`)
 	f(`{"hits":{"hits":[{"_source":{"_shards":{"skipped":9}}}]}}`, `{"hits":{"hits":[{"_source":{"_shards":{"skipped":9}}}]}}`)
 	f(`{"_shards":{"skipped":0,"failed":3},"hits":{}}`, `{"_shards":{"skipped":0,"failed":3},"hits":{}}`)

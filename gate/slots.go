@@ -13,8 +13,7 @@ type slot struct {
 	refused []byte
 	// treat is applied to the answer of one that was; nil passes it on.
 	treat Treatment
-	// ordersShards is binding.ordersShards, of a search.
-	ordersShards bool
+	everyShard bool // of a search: see asksEveryShard
 }
 
 // slotted puts an answer with several items together again: what was refused comes

@@ -17,9 +17,14 @@ func (b *binding) treatSearch(form searchForm) Treatment {
 		return nil
 	case form.on == query.Count:
 		return countTreatment{told: b.told()}
-	default:
-		return searchTreatment{answer: b.answer(), told: b.told()}
 	}
+	answer := b.answer()
+	if b.rules.TotalUntold {
+		without := *answer
+		without.TotalUntold = true
+		answer = &without
+	}
+	return searchTreatment{answer: answer, told: b.told()}
 }
 
 // answer returns the filter for answers that carry documents: each by its index.

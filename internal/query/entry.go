@@ -44,9 +44,7 @@ func appendBody(dst []byte, body esjson.Value, p *Params, r *Rules, keys shape) 
 	if err := k.body(body, p.over, keys); err != nil {
 		return dst, err
 	}
-	if err := k.tooWide(body, p.over); err != nil {
-		return dst, err
-	}
+	r.TotalUntold = k.untold
 	k.w.EndObject()
 	return k.w.Bytes(), nil
 }

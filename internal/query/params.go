@@ -120,7 +120,7 @@ var paramTable = map[string]param{
 	"pre_filter_shard_size":         {on: Search | MultiSearch, verdict: verdict{dls: "it tells which shards hold a value, also of hidden documents"}},
 	"max_concurrent_shard_requests": {on: Search | MultiSearch},
 	"max_concurrent_searches":       {on: MultiSearch},
-	"batched_reduce_size":           {on: Search},
+	"batched_reduce_size":           {on: Search}, // a hint, dropped under a document rule: the answer counts the batches
 	"allow_partial_search_results":  {on: Search},
 	"ccs_minimize_roundtrips":       {on: Search | MultiSearch},
 	"cancel_after_time_interval":    {on: Search | MultiSearch},
@@ -164,10 +164,11 @@ func CheckParams(on Endpoint, params []Param, r *Rules) (*Params, error) {
 			return nil, refuseParam(given.Name, "want "+strings.Join(row.only, " or "))
 		}
 		switch {
-		case row.move == dropped:
+		case row.move == dropped, given.Name == "batched_reduce_size" && k.hidesDocs():
 		case row.move == withQuery && asks && (k.docRule() || k.fieldRule()),
 			row.move == withField && k.fieldRule(),
-			given.Name == "sort" && k.hidesDocs() && asksOrder(given.Value):
+			given.Name == "sort" && k.hidesDocs() && asksOrder(given.Value),
+			given.Name == "track_total_hits" && k.hidesDocs():
 			moved[given.Name] = given.Value
 		default:
 			p.Keep = append(p.Keep, given)
@@ -198,7 +199,7 @@ func (p *Params) place(moved map[string]string) error {
 	}
 	var w esjson.Writer
 	w.BeginObject()
-	for _, part := range []func(*esjson.Writer, map[string]string) error{placeQuery, placeSource, placeLists, placeSort} {
+	for _, part := range []func(*esjson.Writer, map[string]string) error{placeQuery, placeSource, placeLists, placeSort, placeTotal} {
 		if err := part(&w, moved); err != nil {
 			return err
 		}
@@ -326,5 +327,14 @@ func placeSort(w *esjson.Writer, moved map[string]string) error {
 		w.EndObject()
 	}
 	w.EndArray()
+	return nil
+}
+
+// placeTotal makes track_total_hits, a flag or a number.
+func placeTotal(w *esjson.Writer, moved map[string]string) error {
+	if s, ok := moved["track_total_hits"]; ok {
+		w.Key("track_total_hits")
+		w.Text(s) // clusters take both as text, too
+	}
 	return nil
 }

@@ -55,6 +55,10 @@ type Rules struct {
 
 	Mapped Mapped // nil: every index has every field
 
+	// TotalUntold is set by AppendSearch: the search tracks a total that the client did
+	// not ask for, so that it must not be told.
+	TotalUntold bool
+
 	// Replaced, if it is set, takes the names that were replaced by stand-ins: what the
 	// cluster says of stand-ins has to be told with the client's own names.
 	Replaced *Names

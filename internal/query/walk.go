@@ -32,8 +32,13 @@ type walker struct {
 	// continued tells that the search goes on after a hit.
 	continued bool
 	// within tells that nothing here is weighed: spans hold spans and nothing else.
-	within   bool
-	expanded expansion
+	within bool
+	// ending is a key that the options being printed have to end with; see spelled.
+	ending string
+	// instead tells that a phrase's prefix is printed as a prefix alone; see beginning.
+	instead bool
+	// untold tells that the total of the hits is tracked though the client wants none.
+	untold bool
 	// inner tells that hits here are those of a clause, not of the body.
 	inner bool
 	// topHits tells that hits here are those of a top_hits aggregation, and unrewritten
@@ -160,6 +165,16 @@ func (k *walker) member(v esjson.Value, key string, sh shape) error {
 	if k.role && key == "_name" {
 		return nil // it would show in the answer, and means nothing to a filter
 	}
+	if k.instead {
+		switch key {
+		case "slop", "max_expansions", "zero_terms_query":
+			return nil // of phrases alone
+		case "type":
+			k.w.Key(key)
+			k.w.Text("bool_prefix")
+			return nil
+		}
+	}
 	k.w.Key(key)
 	return k.slot(v, key, &s)
 }
@@ -175,7 +190,7 @@ func (k *walker) members(v esjson.Value, construct string, member func(key strin
 			return err
 		}
 	}
-	k.w.EndObject()
+	k.endOptions()
 	return nil
 }
 

@@ -35,12 +35,14 @@ func (k *walker) clause(v esjson.Value, c *clause) error {
 			return err
 		}
 	}
-	k.expandClause(c, v)
 	if c.form == fieldTest && k.fieldRule() {
 		return k.exists(v, c)
 	}
-	if k.hidesDocs() && !k.role && !k.within && weighsHidden(c, v) {
-		return k.unweighed(v, c)
+	switch {
+	case k.role && c.name == "range":
+		return k.unskipped(v, c) // what stands beside the rule is the client's
+	case k.hidesDocs() && !k.role && !k.within:
+		return k.bounded(v, c)
 	}
 	return k.printed(v, c)
 }
@@ -48,7 +50,11 @@ func (k *walker) clause(v esjson.Value, c *clause) error {
 // printed prints {name: v} as it stands.
 func (k *walker) printed(v esjson.Value, c *clause) error {
 	k.w.BeginObject()
-	k.w.Key(c.name)
+	if k.instead && c.name == "match_phrase_prefix" {
+		k.w.Key("match_bool_prefix")
+	} else {
+		k.w.Key(c.name)
+	}
 	if err := k.clauseBody(v, c); err != nil {
 		return err
 	}
@@ -86,7 +92,14 @@ func (k *walker) perField(v esjson.Value, c *clause) error {
 		if m.Is(esjson.Object) && c.value != nil {
 			return k.object(m, name, c.value)
 		}
-		return k.slot(m, c.name, &slot{kind: c.short})
+		if k.ending == "" {
+			return k.slot(m, c.name, &slot{kind: c.short})
+		}
+		k.w.BeginObject()
+		k.w.Key("value")
+		err = k.slot(m, c.name, &slot{kind: c.short})
+		k.endOptions()
+		return err
 	})
 }
 
@@ -211,7 +224,7 @@ func (k *walker) multi(v esjson.Value, c *clause) error {
 			k.w.Bool(true)
 		}
 	}
-	k.w.EndObject()
+	k.endOptions()
 	return nil
 }
 
