@@ -101,6 +101,9 @@ func (u *Upstream) validate(r *report) {
 	}
 	u.validateAccount(r)
 	checkPositive(r, u.Pos.At("max_connections"), u.MaxConns)
+	checkNotNegative(r, u.Pos.At("max_queue"), u.MaxQueue)
+	checkPositive(r, u.Pos.At("queue_timeout"), u.QueueTimeout)
+	checkNotNegative(r, u.Pos.At("slow_start"), u.SlowStart)
 }
 
 func (u *Upstream) validateAccount(r *report) {
@@ -149,6 +152,12 @@ func isLoopback(host string) bool {
 func checkPositive[T ~int | ~int64](r *report, pos Pos, n T) {
 	if n <= 0 {
 		r.fault(pos, "more than 0", "%v", n)
+	}
+}
+
+func checkNotNegative[T ~int | ~int64](r *report, pos Pos, n T) {
+	if n < 0 {
+		r.fault(pos, "0 or more", "%v", n)
 	}
 }
 

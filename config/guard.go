@@ -63,11 +63,20 @@ type Upstream struct {
 	Username     string   `yaml:"username"`
 	Password     Secret   `yaml:"password"`
 	PasswordFile string   `yaml:"password_file"`   // instead of password; its last line end is cut off
-	MaxConns     int      `yaml:"max_connections"` // per URL
+	MaxConns     int      `yaml:"max_connections"` // to each node
+
+	MaxQueue     int           `yaml:"max_queue"`     // requests that wait for a connection; 0: nobody waits
+	QueueTimeout time.Duration `yaml:"queue_timeout"` // of such a wait
+	SlowStart    time.Duration `yaml:"slow_start"`    // until a node that is new or came back has its whole share; 0: at once
 }
 
 // SetDefaults states what holds for keys that are absent.
-func (u *Upstream) SetDefaults() { u.MaxConns = 512 }
+func (u *Upstream) SetDefaults() {
+	u.MaxConns = 512
+	u.MaxQueue = 1024
+	u.QueueTimeout = 5 * time.Second
+	u.SlowStart = 10 * time.Second
+}
 
 // Limits bound what one request, and all together, may cost.
 type Limits struct {

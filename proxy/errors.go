@@ -70,8 +70,9 @@ func wireRejection(w *wireError) *ask.Rejection {
 	switch w.kind {
 	case faultConnect:
 		r.Status, r.Public = 503, "the cluster can't be reached; nothing was sent to it"
-	case faultBusy:
-		r.Status, r.Public = 503, "all connections to the cluster are in use; nothing was sent to it"
+	case faultBusy, faultFull:
+		r.Status, r.Type = 429, "rejected_execution_exception"
+		r.Public = "all connections to the cluster are in use; nothing was sent to it"
 	case faultStall:
 		r.Status, r.Public = 504, "the cluster did not answer in time; whether it executed the request is unknown"
 	case faultGarbage:

@@ -22,11 +22,20 @@ func (t *turn) fetch(c *gate.Call) (gate.Answer, error) {
 	w := t.wireCall(c, passing{plain: true, own: c.OwnAccount})
 	if c.Shared {
 		return t.srv.shared.do(t.conn.ctx, t.srv.base, c.Method+" "+c.Target, func(ctx context.Context) (gate.Answer, error) {
-			a, err := t.srv.cluster.Do(ctx, w)
-			return t.whole(a, err)
+			return t.twice(w, func(c *call) (*answer, error) { return t.srv.cluster.Do(ctx, c) })
 		})
 	}
-	return t.whole(t.do(w))
+	return t.twice(w, t.do)
+}
+
+// twice makes a call and reads its answer whole. Nothing of an answer that was cut has
+// been passed on, so a read is made once more.
+func (t *turn) twice(c *call, do func(*call) (*answer, error)) (gate.Answer, error) {
+	whole, err := t.whole(do(c))
+	if c.again(err) {
+		whole, err = t.whole(do(c))
+	}
+	return whole, err
 }
 
 // whole reads an answer whole.
@@ -55,9 +64,10 @@ func (t *turn) forward(f *gate.Forwarding) (reply, error) {
 		}
 		return reply{stream: a}, nil
 	}
-	defer a.body.Close()
-	whole, err := t.readAnswer(a)
-	a.body.Close() // now no upload runs that uses the plan of the lines, which the rest reads
+	whole, err := t.whole(a, nil) // now no upload runs that uses the plan of the lines, which the rest reads
+	if c.again(err) {
+		whole, err = t.whole(t.do(c))
+	}
 	if err != nil {
 		return reply{}, err
 	}
@@ -166,11 +176,14 @@ func (t *turn) do(c *call) (*answer, error) {
 		return nil, internalFault(fmt.Errorf("BUG: the call %q %q would not be one request", c.method, c.target))
 	}
 	a, err := t.srv.cluster.Do(t.conn.ctx, c)
+	if err == nil {
+		return a, nil
+	}
 	var wire *wireError
 	if errors.As(err, &wire) {
 		t.srv.metrics.wire.WithLabelValues(string(wire.kind)).Inc()
 	}
-	return a, err
+	return nil, err
 }
 
 // fairCall holds what is forwarded to the measure of the frame check: no plan can write

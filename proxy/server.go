@@ -88,6 +88,9 @@ func New(o Options) (*Server, error) {
 	if s.metrics, err = newMetrics(o.Metrics, open, held); err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
+	if err = o.Transport.nodes.report(o.Metrics, o.Log); err != nil {
+		return nil, fmt.Errorf("cannot register metrics of nodes: %w", err)
+	}
 	var id [4]byte
 	_, _ = rand.Read(id[:]) // never fails
 	s.idBase = hex.EncodeToString(id[:]) + "-"

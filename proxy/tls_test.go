@@ -141,7 +141,7 @@ func TestTLSToTheCluster(t *testing.T) {
 	fail(func(u *config.Upstream) { u.CAFile = filepath.Join(a.dir, "ca.key") }, "no certificate in CA file")
 	fail(func(u *config.Upstream) { u.ClientCert = a.file }, "belong together")
 	fail(func(u *config.Upstream) { u.ClientCert, u.ClientKey = a.file, a.file }, "cannot load the certificate for the cluster")
-	fail(func(u *config.Upstream) { u.URLs = nil }, "0 upstream URLs; want 1 to 64")
+	fail(func(u *config.Upstream) { u.URLs = nil }, "0 upstream URLs; want 1 to 1024")
 	fail(func(u *config.Upstream) { u.URLs = []string{"ftp://x"} }, "want http or https")
 	fail(func(u *config.Upstream) { u.URLs = []string{"http://user:secret@x"} }, `"http://user:xxxxx@x"; want http or https`)
 	fail(func(u *config.Upstream) { u.URLs = []string{"http://x/path"} }, "a host and nothing else")
@@ -232,9 +232,6 @@ func TestSeveralNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	back := newFakeOn(t, dead)
-	for _, h := range g.srv.cluster.(*Transport).hosts {
-		h.deadTo.Store(0) // its time is over
-	}
 	eventually(t, "the node that came back is used", func() bool {
 		g.send(request("GET", "/", "", ""))
 		return len(back.requests()) > 0
@@ -253,13 +250,13 @@ func TestConnectionLimit(t *testing.T) {
 	})
 	conf := testConfig(node.url())
 	conf.Upstream.MaxConns = 1
-	conf.Timeouts.Connect = 300 * time.Millisecond
+	conf.Upstream.QueueTimeout = 300 * time.Millisecond
 	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
 	held := make(chan got, 1)
 	go func() { held <- g.send(request("GET", "/hold", "", "")) }()
 	eventually(t, "the only connection is in use", func() bool { return len(node.requests()) == 1 })
-	if a := g.send(request("GET", "/", "", "")); a.status != 503 || !strings.Contains(a.body, "nothing was sent") {
-		t.Errorf("got %+v; want 503", a)
+	if a := g.send(request("GET", "/", "", "")); a.status != 429 || !strings.Contains(a.body, "nothing was sent") || a.header.Get("Retry-After") == "" {
+		t.Errorf("got %+v; want 429", a)
 	}
 	next := make(chan got, 1)
 	go func() { next <- g.send(request("GET", "/", "", "")) }()

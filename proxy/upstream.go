@@ -27,6 +27,8 @@ type call struct {
 	framing    framing // of body
 	abort      func()  // ends a read of the source that body waits in
 	repeatable bool
+
+	node *host // where it was sent last
 }
 
 // answer is the head of the cluster's answer and a body still to be read.
@@ -72,6 +74,7 @@ type faultKind string
 const (
 	faultConnect faultKind = "connect" // no connection: nothing was sent
 	faultBusy    faultKind = "busy"    // no connection was free in time: nothing was sent
+	faultFull    faultKind = "full"    // as many calls as may wait for one did: nothing was sent
 	faultCut     faultKind = "cut"     // it ended before the head of an answer
 	faultStall   faultKind = "stall"   // no progress within the timeout
 	faultGarbage faultKind = "garbage" // the answer is not HTTP as guard accepts it

@@ -54,12 +54,20 @@ func rawConn(c net.Conn) (syscall.RawConn, bool) {
 	return raw, err == nil
 }
 
-// kill ends the connection, and whatever reads or writes on it.
+// kill ends the connection, and whatever reads or writes on it, and frees its slot.
 func (w *wire) kill() {
-	if !w.dead.Swap(true) {
-		_ = w.Conn.Close()
+	if w.shut() {
 		w.host.drop()
 	}
+}
+
+// shut ends the connection alone. It reports whether it was open.
+func (w *wire) shut() bool {
+	if w.dead.Swap(true) {
+		return false
+	}
+	_ = w.Conn.Close()
+	return true
 }
 
 // renew gives the answer its full time again. It may be called beside a Read.
@@ -169,16 +177,17 @@ func (w *wire) readHead() ([]byte, error) {
 	}
 }
 
-// exchange runs one call on this connection. started reports whether a byte of the
-// answer had come when it failed.
-func (w *wire) exchange(ctx context.Context, c *call) (a *answer, started bool, err error) {
+// exchange runs one call on this connection. blame reports whether an error speaks
+// against the node.
+func (w *wire) exchange(ctx context.Context, c *call) (a *answer, blame bool, err error) {
 	stop := context.AfterFunc(ctx, w.kill)
 	w.paceReads(w.host.timeout)
 	up, err := w.send(c)
 	if err != nil && isTimeout(err) {
 		stop()
 		w.kill()
-		return nil, false, w.fault(ctx, err)
+		err = w.fault(ctx, err)
+		return nil, w.blames(err, false, true), err
 	}
 	// A node that refuses early stops reading: its answer may be there although the
 	// writing failed.
@@ -187,17 +196,37 @@ func (w *wire) exchange(ctx context.Context, c *call) (a *answer, started bool, 
 	if err != nil {
 		stop()
 		w.kill()
+		sent := up.sourceDone()
 		if !up.finish() && up.source != nil {
-			return nil, started, up.source
+			return nil, false, up.source
 		}
 		if sendErr != nil && !started {
 			err = sendErr
 		}
-		return nil, started, w.fault(ctx, err)
+		err = w.fault(ctx, err)
+		return nil, w.blames(err, started, sent), err
 	}
 	body := &answerBody{wire: w, up: up, stop: stop, keep: keep && sendErr == nil, ctx: ctx}
 	a.body = body
-	return a, true, nil
+	return a, false, nil
+}
+
+// blames reports whether a fault before the whole head of an answer speaks against the
+// node. It may close a connection that lay idle, and it can't answer before the client
+// has sent its body.
+func (w *wire) blames(err error, started, sent bool) bool {
+	var we *wireError
+	if !errors.As(err, &we) {
+		return false
+	}
+	switch we.kind {
+	case faultCut:
+		return started || w.idle.IsZero()
+	case faultStall:
+		return sent
+	default:
+		return false
+	}
 }
 
 // fault names what went wrong on the wire.
@@ -208,7 +237,7 @@ func (w *wire) fault(ctx context.Context, err error) error {
 		return err
 	case ctx.Err() != nil:
 		return &wireError{faultGone, context.Cause(ctx)}
-	case isTimeout(err):
+	case isTimeout(err) && !errors.Is(err, syscall.ETIMEDOUT): // that one is the kernel's: the node is gone
 		return &wireError{faultStall, fmt.Errorf("node %s made no progress for %v: %w", w.host.name, w.host.timeout, err)}
 	}
 	return &wireError{faultCut, fmt.Errorf("node %s: %w", w.host.name, err)}

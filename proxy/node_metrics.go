@@ -1,0 +1,57 @@
+package proxy
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+)
+
+// nodeState is what a node is counted as: a closed set, a metric label.
+type nodeState string
+
+const (
+	stateUp       nodeState = "up"
+	stateOut      nodeState = "out"
+	stateDraining nodeState = "draining" // removed, with calls under way
+)
+
+// count returns how many nodes are in a state. The lock is held.
+func (n *nodes) count(s nodeState) (count int) {
+	if s == stateDraining {
+		return len(n.leaving)
+	}
+	for _, h := range n.list {
+		if h.health.out == (s == stateOut) {
+			count++
+		}
+	}
+	return count
+}
+
+// report shows the nodes in metrics, and from now on in the log.
+func (n *nodes) report(reg prometheus.Registerer, log *zap.Logger) error {
+	gauges := []prometheus.Collector{prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "guard_upstream_queue", Help: "Calls to the cluster that wait for a connection.",
+	}, n.locked(n.waiting.len))}
+	for _, s := range []nodeState{stateUp, stateOut, stateDraining} {
+		gauges = append(gauges, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "guard_upstream_nodes", Help: "Nodes of the cluster: up, out of use until they can be reached, draining.",
+			ConstLabels: prometheus.Labels{"state": string(s)},
+		}, n.locked(func() int { return n.count(s) })))
+	}
+	for _, g := range gauges {
+		if err := reg.Register(g); err != nil {
+			return err
+		}
+	}
+	n.log.Store(log)
+	return nil
+}
+
+// locked reads a number under the lock.
+func (n *nodes) locked(read func() int) func() float64 {
+	return func() float64 {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return float64(read())
+	}
+}
