@@ -150,6 +150,7 @@ const (
 	rankHeld        // it starts slowly, and this call is not in its share
 	rankFailed      // the call failed there before
 	rankOut
+	rankLast // out, and the call failed there before
 )
 
 // choose returns the node that a call is best sent to, or nil if none has room: the
@@ -175,7 +176,7 @@ func (n *nodes) choose(p *pick) (best *host, left bool) {
 			best, bestRank, bestLoad = h, r, load
 		}
 	}
-	if up && bestRank == rankOut {
+	if up && bestRank >= rankOut {
 		return nil, left
 	}
 	return best, left
@@ -186,8 +187,13 @@ func (n *nodes) choose(p *pick) (best *host, left bool) {
 // it where there is much to do, the second where calls come one by one.
 func (h *host) merit(p *pick, slowStart time.Duration) (rank, float64) {
 	load := float64(h.load())
-	if h.health.out {
+	switch {
+	case h.health.out && h == p.avoid:
+		return rankLast, load
+	case h.health.out:
 		return rankOut, load
+	case h == p.avoid:
+		return rankFailed, load
 	}
 	r := rankUp
 	if w := h.health.weight(slowStart); w < 1 {
@@ -195,9 +201,6 @@ func (h *host) merit(p *pick, slowStart time.Duration) (rank, float64) {
 		if rand.Float64() >= w { //nolint:gosec // G404: a share, not a secret
 			r = rankHeld
 		}
-	}
-	if h == p.avoid {
-		r = rankFailed
 	}
 	return r, load
 }
