@@ -78,7 +78,7 @@ func (u *Upstream) validate(r *report) {
 	if len(u.URLs) == 0 {
 		r.fault(u.Pos.At("urls"), "the URL of the cluster here or in --upstream, such as http://127.0.0.1:9201", "no URL")
 	}
-	secure, seen := false, map[string]bool{}
+	secure, plain, seen := false, false, map[string]bool{}
 	for i, text := range u.URLs {
 		pos := u.Pos.Item("urls", i)
 		if seen[text] {
@@ -87,6 +87,7 @@ func (u *Upstream) validate(r *report) {
 		seen[text] = true
 		parsed := checkURL(r, pos, text)
 		secure = secure || parsed != nil && parsed.Scheme == "https"
+		plain = plain || parsed != nil && parsed.Scheme == "http"
 		if parsed != nil && parsed.Scheme == "http" && u.Username != "" && !isLoopback(parsed.Hostname()) {
 			r.warn(pos, "https", "the account of the cluster is sent in clear to %q", parsed.Host)
 		}
@@ -99,6 +100,10 @@ func (u *Upstream) validate(r *report) {
 			}
 		}
 	}
+	if u.Discovery.Enabled && secure && plain {
+		r.fault(u.Pos.At("urls"), "one scheme: it is that of the nodes that discovery finds", "http and https")
+	}
+	checkPositive(r, u.Discovery.Pos.At("interval"), u.Discovery.Interval)
 	u.validateAccount(r)
 	checkPositive(r, u.Pos.At("max_connections"), u.MaxConns)
 	checkNotNegative(r, u.Pos.At("max_queue"), u.MaxQueue)

@@ -68,7 +68,19 @@ type Upstream struct {
 	MaxQueue     int           `yaml:"max_queue"`     // requests that wait for a connection; 0: nobody waits
 	QueueTimeout time.Duration `yaml:"queue_timeout"` // of such a wait
 	SlowStart    time.Duration `yaml:"slow_start"`    // until a node that is new or came back has its whole share; 0: at once
+	Discovery    Discovery     `yaml:"discovery"`
 }
+
+// Discovery says whether the cluster is asked for its nodes.
+type Discovery struct {
+	Pos Pos `yaml:"-"`
+
+	Enabled  bool          `yaml:"enabled"`  // the cluster names its nodes; urls are where to ask first
+	Interval time.Duration `yaml:"interval"` // between two looks
+}
+
+// SetDefaults states what holds for keys that are absent.
+func (d *Discovery) SetDefaults() { d.Interval = time.Minute }
 
 // SetDefaults states what holds for keys that are absent.
 func (u *Upstream) SetDefaults() {

@@ -187,6 +187,10 @@ func TestRefusedUpstream(t *testing.T) {
 	f("urls: ['https://a'], username: u, password: p, password_file: f", `password_file: set, and password is set too; want one of both`)
 	f("urls: ['https://a'], username: 'u:v', password: p", `username: "u:v"; want a name without ':', where HTTP Basic ends it`)
 	f("urls: ['https://a'], max_connections: 0", `max_connections: 0; want more than 0`)
+	f("urls: ['https://a'], max_queue: -1, queue_timeout: 0s, slow_start: -1s",
+		`max_queue: -1; want 0 or more`, `queue_timeout: 0s; want more than 0`, `slow_start: -1s; want 0 or more`)
+	f("urls: ['https://a', 'http://b'], discovery: {enabled: true, interval: 0s}",
+		`urls: http and https; want one scheme: it is that of the nodes that discovery finds`, `discovery.interval: 0s; want more than 0`)
 }
 
 func TestGuardWarnings(t *testing.T) {

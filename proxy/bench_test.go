@@ -143,3 +143,34 @@ func BenchmarkRejection(b *testing.B) {
 		rejectionAnswer(r)
 	}
 }
+
+// BenchmarkNodes takes a connection of the best of so many nodes and gives it back.
+func BenchmarkNodes(b *testing.B) {
+	for _, count := range []int{1, 3, 100} {
+		b.Run(fmt.Sprintf("nodes=%d", count), func(b *testing.B) {
+			var names []string
+			for i := range count {
+				names = append(names, itoa(i))
+			}
+			p := newPaperNodes(nodeLimits{maxConns: 512, idleTime: time.Minute}, names...)
+			for _, h := range p.by {
+				h.put(&wire{host: h})
+				h.conns++
+			}
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					s, err := p.reserve(b.Context(), &pick{})
+					switch {
+					case err != nil:
+						b.Error(err)
+					case s.wire == nil: // the other goroutine has the connection
+						s.host.drop()
+					default:
+						s.host.put(s.wire)
+					}
+				}
+			})
+		})
+	}
+}

@@ -63,7 +63,8 @@ func (h *host) answered() {
 
 // blame notes a fault of the node. One that can't be reached is out at once; stalls and
 // cuts take it out if there was no answer between them, since a single call may end
-// its connection or take too long.
+// its connection or take too long. One that came back and has not answered yet has no
+// credit.
 func (h *host) blame(err error) {
 	var we *wireError
 	if !errors.As(err, &we) {
@@ -74,7 +75,7 @@ func (h *host) blame(err error) {
 	h.shaky.Store(true)
 	h.health.faults++
 	var idle []*wire
-	out := !h.health.out && !h.removed && !n.closed && (we.kind == faultConnect || h.health.faults >= maxFaults)
+	out := !h.health.out && !h.removed && !n.closed && (we.kind == faultConnect || h.health.faults >= maxFaults || h.health.times > 0)
 	if out {
 		idle = n.takeOut(h)
 	}
@@ -107,28 +108,29 @@ func (n *nodes) takeOut(h *host) []*wire {
 // to find out.
 func (h *host) probe(ctx context.Context, times int) {
 	for ; ; times++ {
-		timer := time.NewTimer(pauseOf(times))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-timer.C:
+		sleep(ctx, pauseOf(times), nil)
+		c, err := h.open(ctx)
+		if err == nil {
+			_ = c.Close() // nothing was sent
 		}
-		if c, err := h.open(ctx); err == nil {
-			_ = c.Close()         // nothing was sent
-			if ctx.Err() == nil { // else it is back already, or gone
-				h.revive()
-			}
+		if ctx.Err() != nil {
+			return // it is back already, or gone
+		}
+		if err == nil {
+			h.revive()
 			return
 		}
 	}
 }
 
-// pauseOf is the pause before the next look: it doubles up to a bound, and varies by a
-// quarter so that many guards do not look at once.
+// pauseOf is the pause before the next look: it doubles up to a bound.
 func pauseOf(times int) time.Duration {
-	pause := min(firstPause<<min(times, 10), maxPause)
-	return pause*3/4 + rand.N(pause/2) //nolint:gosec // G404: jitter, not a secret
+	return jitter(min(firstPause<<min(times, 10), maxPause))
+}
+
+// jitter varies a pause by a quarter, so that many guards do not look at once.
+func jitter(pause time.Duration) time.Duration {
+	return pause*3/4 + rand.N(pause/2+1) //nolint:gosec // G404: not a secret
 }
 
 // revive notes that a connection to the node could be made.

@@ -135,6 +135,7 @@ func (n *nodes) reserve(ctx context.Context, p *pick) (slot, error) {
 		return slot{}, errAllTried
 	}
 	w, err := n.enqueue(p.avoid)
+	n.serve() // a node that the call has tried may be back
 	n.mu.Unlock()
 	if err != nil {
 		return slot{}, err
@@ -418,6 +419,23 @@ func (n *nodes) close() {
 	n.mu.Unlock()
 	shutAll(idle)
 	n.tasks.Wait()
+}
+
+// addresses are where the nodes in use are.
+func (n *nodes) addresses() (list []address) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, h := range n.list {
+		list = append(list, h.address)
+	}
+	return list
+}
+
+// noneUp reports whether all nodes are out.
+func (n *nodes) noneUp() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.count(stateUp) == 0
 }
 
 func (n *nodes) open() (conns int) {

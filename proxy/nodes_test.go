@@ -150,15 +150,18 @@ func TestSlowStart(t *testing.T) {
 // TestBlame: what takes a node out.
 func TestBlame(t *testing.T) {
 	connect, stall, cut := &wireError{faultConnect, io.EOF}, &wireError{faultStall, io.EOF}, &wireError{faultCut, io.EOF}
-	answer := errors.New("an answer")
+	answer, reached := errors.New("an answer"), errors.New("a connection")
 	f := func(out bool, events ...error) {
 		t.Helper()
 		tr := newTestTransport(t, "http://127.0.0.1:1", "http://127.0.0.1:2")
 		h := tr.nodes.list[0]
 		for _, e := range events {
-			if errors.Is(e, answer) {
+			switch {
+			case errors.Is(e, answer):
 				h.answered()
-			} else {
+			case errors.Is(e, reached):
+				h.revive()
+			default:
 				h.blame(fmt.Errorf("outer: %w", e))
 			}
 		}
@@ -171,6 +174,11 @@ func TestBlame(t *testing.T) {
 	f(true, stall, cut, stall)
 	f(false, stall, stall, answer, stall, stall)
 	f(true, connect, answer) // over a connection of before
+	f(false, connect, reached)
+	f(true, connect, reached, cut) // what came back and has not answered has no credit
+	f(true, connect, answer, reached, cut)
+	f(false, connect, reached, answer, cut, cut)
+	f(true, connect, reached, answer, cut, cut, cut)
 	f(false, io.EOF, io.EOF, io.EOF, io.EOF)
 	f(false, answer)
 	for _, ours := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL} {

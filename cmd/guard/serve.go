@@ -130,6 +130,9 @@ func (srv *server) run(ctx context.Context) error {
 	parts.Go(func() { cancelOn(cancel, srv.source.Run(ctx)) })
 	parts.Go(func() { srv.reloads.run(ctx) })
 	parts.Go(func() { srv.warnIfOpen(ctx) })
+	if d := srv.config.Upstream.Discovery; d.Enabled {
+		parts.Go(func() { srv.transport.Discover(ctx, d.Interval) })
+	}
 	parts.Go(func() { cancelOn(cancel, srv.proxy.Serve(clients)) })
 	srv.log.Info("serving", zap.String("listen", clients.Addr().String()), zap.String("internal", internal.Addr().String()),
 		zap.Strings("upstream", srv.config.Upstream.URLs), zap.Bool("tls", srv.config.TLS.Enabled()))

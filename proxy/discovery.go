@@ -1,0 +1,197 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+const (
+	nodesTarget      = "/_nodes/_all/http?filter_path=_nodes.failed,nodes.*.roles,nodes.*.http.publish_address"
+	discoveryTimeout = 10 * time.Second // of one look
+	discoveryPause   = 2 * time.Second  // the least between two, whatever happens
+	discoveryAgain   = 5 * time.Second  // after one that failed
+	probesAtOnce     = 16
+)
+
+// Discover keeps the list of nodes to what the cluster says of itself until ctx ends,
+// with a look every so often, and at once when no node can be reached any more.
+func (t *Transport) Discover(ctx context.Context, every time.Duration) {
+	for ctx.Err() == nil {
+		pause := every
+		if err := t.discover(ctx); err != nil && ctx.Err() == nil {
+			t.nodes.log.Load().Warn("cannot discover the nodes of the cluster", zap.Error(err))
+			pause = min(discoveryAgain, every)
+		}
+		least := min(discoveryPause, pause)
+		sleep(ctx, least, nil)
+		sleep(ctx, jitter(pause-least), t.nodes.lost)
+	}
+}
+
+// sleep waits, but no longer than ctx or until it is woken.
+func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-wake:
+	case <-ctx.Done():
+	}
+}
+
+// discover looks once. What is not understood, or can't be reached, changes nothing; if
+// no node can be reached at all, those of the configuration are used again, whose names
+// may mean other machines by now.
+func (t *Transport) discover(ctx context.Context) error {
+	look, cancel := context.WithTimeout(ctx, discoveryTimeout)
+	defer cancel()
+	status, body, err := t.Fetch(look, "GET", nodesTarget)
+	if err != nil && t.nodes.noneUp() {
+		return errors.Join(err, t.setNodes(t.configured))
+	}
+	if err != nil {
+		return err
+	}
+	if status != 200 {
+		return fmt.Errorf("the cluster answers %s with status %d; want 200, for which its account needs cluster:monitor/nodes/info", nodesTarget, status)
+	}
+	found, whole, err := parseNodes(body, t.configured[0].secure)
+	if err != nil {
+		return err
+	}
+	usable := t.reachable(ctx, found)
+	if len(usable) == 0 {
+		return fmt.Errorf("none of the %d nodes that the cluster names can be used; want their http.publish_address to be reachable from here", len(found))
+	}
+	if !whole { // who did not answer the cluster may well answer guard
+		usable = append(usable, t.nodes.addresses()...)
+	}
+	return t.setNodes(usable)
+}
+
+// nodesAnswer is what is read of the cluster's answer.
+type nodesAnswer struct {
+	Summary struct {
+		Failed int `json:"failed"`
+	} `json:"_nodes"`
+	Nodes map[string]struct {
+		Roles []string `json:"roles"`
+		HTTP  struct {
+			Address string `json:"publish_address"`
+		} `json:"http"`
+	} `json:"nodes"`
+}
+
+// parseNodes reads where the nodes are that take requests; whole tells that the cluster
+// has heard of all. One address that is not understood spoils the answer.
+func parseNodes(body []byte, secure bool) (found []address, whole bool, err error) {
+	var a nodesAnswer
+	if err := json.Unmarshal(body, &a); err != nil {
+		return nil, false, fmt.Errorf("cannot read the nodes of the cluster: %w", err)
+	}
+	for _, n := range a.Nodes {
+		if n.HTTP.Address == "" || !takesRequests(n.Roles) {
+			continue // its HTTP is off, or it has other work
+		}
+		at, err := parsePublished(n.HTTP.Address, secure)
+		if err != nil {
+			return nil, false, err
+		}
+		found = append(found, at)
+	}
+	if len(found) > maxNodes {
+		return nil, false, fmt.Errorf("the cluster names %d nodes; want %d at most", len(found), maxNodes)
+	}
+	slices.SortFunc(found, func(a, b address) int { return strings.Compare(a.dial, b.dial) })
+	return found, a.Summary.Failed == 0, nil
+}
+
+// takesRequests reports whether a node of these roles is one for clients. One that only
+// manages the cluster is not: requests would take from it what the cluster needs.
+func takesRequests(roles []string) bool {
+	manages := false
+	for _, r := range roles {
+		switch {
+		case r == "master" || r == "cluster_manager":
+			manages = true
+		case r == "data" || strings.HasPrefix(r, "data_") || r == "ingest" || strings.HasPrefix(r, "coordinating"):
+			return true
+		}
+	}
+	return !manages
+}
+
+// parsePublished reads "ip:port" or "name/ip:port". The name is what the certificate
+// of the node is checked for; it is not looked up.
+func parsePublished(text string, secure bool) (address, error) {
+	name, at, named := strings.Cut(text, "/")
+	if !named {
+		name, at = "", text
+	}
+	ap, err := netip.ParseAddrPort(at)
+	if err != nil || ap.Port() == 0 || ap.Addr().IsUnspecified() || named && !isHostName(name) {
+		return address{}, fmt.Errorf("cannot read http.publish_address %q; want ip:port or name/ip:port", clip(text))
+	}
+	ap = netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+	if name == "" {
+		name = ap.Addr().WithZone("").String()
+	}
+	_, port, _ := net.SplitHostPort(ap.String()) // it has one
+	return address{secure: secure, name: net.JoinHostPort(name, port), server: name, dial: ap.String()}, nil
+}
+
+// isHostName reports whether s can stand in a Host header and nowhere else.
+func isHostName(s string) bool {
+	if _, err := netip.ParseAddr(s); err == nil {
+		return true
+	}
+	for i := range len(s) {
+		c := s[i]
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_') {
+			return false
+		}
+	}
+	return s != "" && len(s) < 256
+}
+
+// reachable returns those of list that are in use already, and those that guard can
+// connect to: what the cluster publishes may be meant for its own network.
+func (t *Transport) reachable(ctx context.Context, list []address) []address {
+	known := t.nodes.addresses()
+	fit := make([]bool, len(list))
+	room := make(chan struct{}, probesAtOnce)
+	var probes sync.WaitGroup
+	for i, at := range list {
+		if slices.Contains(known, at) {
+			fit[i] = true
+			continue
+		}
+		room <- struct{}{}
+		probes.Go(func() {
+			defer func() { <-room }()
+			c, err := t.newHost(at).open(ctx)
+			if err == nil {
+				_ = c.Close() // nothing was sent
+			}
+			fit[i] = err == nil
+		})
+	}
+	probes.Wait()
+	var out []address
+	for i, at := range list {
+		if fit[i] {
+			out = append(out, at)
+		}
+	}
+	return out
+}
