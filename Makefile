@@ -3,14 +3,14 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build test check conformance soak bench timings demo clean testbed format lint vulncheck race fuzz
+.PHONY: help build test check conformance soak bench figures timings demo clean testbed format lint vulncheck race fuzz
 
 # Two packages at a time: each may run a node of 0.6 GB.
 GOTEST := go test -count=1 -p 2
 FUZZTIME ?= 10s
 SOAKTIME ?= 10m
 BENCHCOUNT ?= 5
-BENCHROUNDS ?= 9
+BENCHROUNDS ?= 7
 # ONCE=1 lets the demo end by itself, with exit code 0 only if all answers were right.
 ONCE ?=
 
@@ -40,8 +40,11 @@ soak: testbed ## ten minutes of mixed traffic while policies change and nodes di
 	@command -v "$$(go env CC)" >/dev/null || { echo "soak: the race detector needs a C compiler; install gcc"; exit 1; }
 	go test -count=1 -timeout 2h -v ./test/soak -duration $(SOAKTIME)
 
-bench: ## guard beside a bare proxy and nginx, in one run (BENCHROUNDS=9, about 8 minutes); see docs/benchmarks.md
+bench: ## guard beside a bare proxy, nginx and haproxy, and its memory (BENCHROUNDS=7, about 25 minutes); see docs/benchmarks.md
 	go run ./bench -rounds $(BENCHROUNDS)
+
+figures: ## the same, written into docs/benchmarks.md with its plots
+	go run ./bench -rounds $(BENCHROUNDS) -document
 
 timings: ## all Go benchmarks, of single functions and packages (BENCHCOUNT=5)
 	go test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) -p 1 -timeout 60m ./...

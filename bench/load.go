@@ -33,11 +33,11 @@ type job struct {
 
 // measured is what a load found.
 type measured struct {
-	CPU     float64 // µs of the proxy for a request
-	PerSec  float64 // requests a second, as fast as they go
-	P50     float64 // µs at the fixed rate
-	P99     float64
-	Samples int // behind P50 and P99
+	CPU     float64   // µs of the proxy for a request
+	PerSec  float64   // requests a second, as fast as they go
+	Latency latencies // at the fixed rate
+	Late    float64   // µs: 99 % of these requests were sent no later than this after their time
+	Samples int       // behind Latency
 }
 
 // runLoad does one job, from standard input, and prints what it measured.
@@ -80,24 +80,14 @@ func (j job) run() (measured, error) {
 	if err != nil {
 		return m, err
 	}
-	m.CPU = float64((after - before).Microseconds()) / float64(j.Requests)
-	m.PerSec = float64(j.Requests) / took.Seconds()
-	latencies, err := j.pace(conns)
+	m.CPU = tenths(micros(after-before) / float64(j.Requests))
+	m.PerSec = tenths(float64(j.Requests) / took.Seconds())
+	paced, err := j.pace(conns)
 	if err != nil {
 		return m, err
 	}
-	slices.Sort(latencies)
-	m.P50, m.P99, m.Samples = percentile(latencies, 50), percentile(latencies, 99), len(latencies)
+	m.Latency, m.Late, m.Samples = percentilesOf(paced.took), percentile(paced.late, 99), len(paced.took)
 	return m, nil
-}
-
-// percentile returns the value in µs that p percent of sorted do not exceed.
-func percentile(sorted []time.Duration, p int) float64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	rank := (len(sorted)*p + 99) / 100 // rounded up
-	return float64(sorted[max(rank, 1)-1].Nanoseconds()) / 1000
 }
 
 // conn is one connection with the buffers that its answers are read into.
@@ -105,6 +95,7 @@ type conn struct {
 	net.Conn
 	r      *bufio.Reader
 	answer fasthttp.Response
+	due    chan time.Time // when the request was to be sent whose answer comes next; see pace
 }
 
 func (j job) dial() (*conn, error) {
@@ -115,14 +106,19 @@ func (j job) dial() (*conn, error) {
 	if err := c.SetDeadline(time.Now().Add(j.Limit)); err != nil {
 		return nil, fmt.Errorf("cannot bound the load: %w", err)
 	}
-	return &conn{Conn: c, r: bufio.NewReaderSize(c, 128<<10)}, nil
+	return &conn{Conn: c, r: bufio.NewReaderSize(c, 128<<10), due: make(chan time.Time, 1)}, nil
 }
 
-// send makes one request and reads its answer.
+// send sends the request.
 func (c *conn) send(j *job) error {
 	if _, err := c.Write(j.Request); err != nil {
 		return fmt.Errorf("cannot send: %w", err)
 	}
+	return nil
+}
+
+// receive reads an answer, which must be the one that is known.
+func (c *conn) receive(j *job) error {
 	if err := c.answer.Read(c.r); err != nil {
 		return fmt.Errorf("cannot read an answer: %w", err)
 	}
@@ -141,76 +137,48 @@ func (j *job) flood(conns []*conn, n int) (time.Duration, error) {
 			if err := c.send(j); err != nil {
 				return err
 			}
+			if err := c.receive(j); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
 	return time.Since(began), err
 }
 
-// pace sends at the fixed rate. A request whose time had come while the one before
-// was still unanswered counts from that time, so that a stall is not hidden.
-func (j *job) pace(conns []*conn) ([]time.Duration, error) {
-	interval := time.Duration(len(conns)) * time.Second / time.Duration(j.Rate)
-	count := int(j.Paced / interval)
-	latencies := make([][]time.Duration, len(conns))
-	start := time.Now()
-	err := each(conns, func(i int, c *conn) error {
-		due := start.Add(interval * time.Duration(i) / time.Duration(len(conns)))
-		for range count {
-			began := due
-			if wait := time.Until(due); wait > 0 {
-				time.Sleep(wait)
-				began = time.Now()
-			}
-			if err := c.send(j); err != nil {
-				return err
-			}
-			latencies[i] = append(latencies[i], time.Since(began))
-			due = due.Add(interval)
-		}
-		return nil
-	})
-	return slices.Concat(latencies...), err
-}
-
-// each runs f for all connections at once and returns the first error.
-func each(conns []*conn, f func(int, *conn) error) error {
+// each runs f for all of list at once and returns the first error.
+func each[T any](list []T, f func(int, T) error) error {
 	var all sync.WaitGroup
-	errs := make([]error, len(conns))
-	for i, c := range conns {
-		all.Go(func() { errs[i] = f(i, c) })
+	errs := make([]error, len(list))
+	for i, x := range list {
+		all.Go(func() { errs[i] = f(i, x) })
 	}
 	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return firstOf(errs...)
 }
 
-// request writes a search of user on an index, as a client sends it.
-func request(user, index string) []byte {
+// request writes a search as a client of user sends it.
+func request(user, target string) []byte {
 	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\nAccept: application/json\r\nAuthorization: %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", searchPath(index), basic(user), len(searchBody), searchBody)
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", target, basic(user), len(searchBody), searchBody)
 }
 
 // ask sends one request and returns the body of its answer.
-func ask(addr, user, index string) ([]byte, error) {
-	j := job{Addr: addr, Limit: 10 * time.Second}
+func ask(addr, user, target string) ([]byte, error) {
+	j := job{Addr: addr, Request: request(user, target), Limit: 10 * time.Second}
 	c, err := j.dial()
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	if _, err := c.Write(request(user, index)); err != nil {
-		return nil, fmt.Errorf("cannot send: %w", err)
+	if err := c.send(&j); err != nil {
+		return nil, err
 	}
 	if err := c.answer.Read(c.r); err != nil && err != io.EOF {
 		return nil, fmt.Errorf("cannot read an answer: %w", err)
 	}
 	if c.answer.StatusCode() != fasthttp.StatusOK {
-		return nil, fmt.Errorf("user %q on %q got status %d: %.300q", user, index, c.answer.StatusCode(), c.answer.Body())
+		return nil, fmt.Errorf("user %q at %q got status %d: %.300q", user, target, c.answer.StatusCode(), c.answer.Body())
 	}
 	return slices.Clone(c.answer.Body()), nil
 }

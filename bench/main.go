@@ -1,6 +1,7 @@
-// Command bench measures what guard costs: one search through a bare fasthttp proxy,
-// through nginx, and through guard as four users, side by side in one run, in front
-// of the same stub. It leaves nothing running.
+// Command bench measures what guard costs, side by side in one run and in front of the
+// same stub: a search through a bare fasthttp proxy, through nginx, through haproxy, and
+// through guard as four users; and the memory that guard takes for large transfers and for
+// idle connections. It leaves nothing running.
 package main
 
 import (
@@ -37,49 +38,138 @@ func run(args []string) error {
 			return role(args[1:])
 		}
 	}
-	var s settings
+	o := order{amounts: wholeAmounts}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.IntVar(&s.rounds, "rounds", 9, "rounds; each measures every column")
-	flags.IntVar(&s.requests, "requests", 10_000, "requests of a round and column, for the small answer")
-	flags.IntVar(&s.conns, "connections", 16, "connections of the load")
-	flags.IntVar(&s.rate, "rate", 1000, "requests a second while latency is measured")
-	flags.DurationVar(&s.paced, "paced", time.Second, "how long latency is measured, in a round and column")
-	out := flags.String("out", "bench/results", "folder for the tables")
-	profile := flags.Bool("profile", false, "write profiles of guard, one a column, to the folder; no tables")
+	flags.IntVar(&o.Rounds, "rounds", 7, "rounds of the comparison; each measures every column")
+	flags.IntVar(&o.Requests, "requests", 20_000, "requests of a round and column, for the small answer")
+	flags.IntVar(&o.Conns, "connections", 16, "connections of the load")
+	flags.IntVar(&o.Rate, "rate", 1000, "requests a second while latency is measured")
+	flags.DurationVar(&o.Paced, "paced", 5*time.Second, "how long latency is measured, in a round and column")
+	flags.StringVar(&o.only, "only", "", "compare or memory: measure that alone")
+	flags.StringVar(&o.out, "out", "bench/results", "folder for the results")
+	flags.BoolVar(&o.profile, "profile", false, "write profiles of guard, one a column, to the folder; no tables")
+	flags.BoolVar(&o.document, "document", false, "write the results into the documentation, too; run it in the root of the repository")
+	flags.BoolVar(&o.render, "render", false, "measure nothing; write the documentation of the documented results anew")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if err := s.check(flags.Args()); err != nil {
+	if err := o.check(flags.Args()); err != nil {
 		return err
+	}
+	if o.render {
+		return render(".")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	return bench(ctx, s, *out, *profile, os.Stdout)
+	return o.bench(ctx, os.Stdout)
 }
 
+// order is what one call of the program does.
+type order struct {
+	settings
+	amounts  amounts
+	only     string // compareOnly, memoryOnly or all
+	out      string
+	profile  bool
+	document bool
+	render   bool
+}
+
+const (
+	compareOnly = "compare"
+	memoryOnly  = "memory"
+)
+
 // check refuses settings that measure nothing.
-func (s settings) check(rest []string) error {
-	if len(rest) > 0 {
+func (o *order) check(rest []string) error {
+	switch {
+	case len(rest) > 0:
 		return fmt.Errorf("unexpected %q; want only flags", rest)
-	}
-	if s.rounds < 1 || s.requests < 1 || s.conns < 1 || s.rate < 1 || s.paced <= 0 {
+	case o.only != "" && o.only != compareOnly && o.only != memoryOnly:
+		return fmt.Errorf("only %q; want %s or %s", o.only, compareOnly, memoryOnly)
+	case o.profile && (o.document || o.only != ""):
+		return errors.New("profiles are not documented, and are of all columns")
+	case o.Rounds < 1 || o.Requests < 1 || o.Conns < 1 || o.Rate < 1 || o.Paced <= 0:
 		return errors.New("rounds, requests, connections, rate and paced must be above zero")
 	}
 	return nil
 }
 
-// bench runs all and writes the tables, or profiles, to w and into the folder out.
-func bench(ctx context.Context, s settings, out string, profile bool, w io.Writer) (err error) {
+// bench runs all and writes the results, or profiles, to w and into the folder out.
+func (o *order) bench(ctx context.Context, w io.Writer) (err error) {
 	m, err := newMachine()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.close()) }()
-	if err := os.MkdirAll(out, 0o750); err != nil {
+	if err := os.MkdirAll(o.out, 0o750); err != nil {
 		return fmt.Errorf("cannot make the folder for results: %w", err)
 	}
+	if o.profile {
+		return o.profileAll(ctx, m, w)
+	}
+	var all results
+	if o.only != memoryOnly {
+		if all.Comparison, err = o.compareAll(ctx, m, w); err != nil {
+			return err
+		}
+	}
+	if o.only != compareOnly {
+		if all.Memory, err = o.hoardAll(ctx, m, w); err != nil {
+			return err
+		}
+	}
+	path := filepath.Join(o.out, time.Now().UTC().Format("2006-01-02T150405"))
+	if err := errors.Join(all.save(path+".json"), all.write(w)); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "bench: written to", path+".json")
+	if o.document {
+		return all.document(".")
+	}
+	return nil
+}
+
+// compareAll builds guard as it is shipped and compares it.
+func (o *order) compareAll(ctx context.Context, m *machine, w io.Writer) (*comparison, error) {
+	around := m.look()
 	fmt.Fprintln(w, "bench: building guard")
-	binary, err := m.buildGuard(ctx, profile)
+	binary, err := m.buildGuard(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	targets, err := m.start(ctx, binary, w)
+	if err != nil {
+		return nil, err
+	}
+	c, err := m.compare(ctx, targets, o.settings, w)
+	if err != nil {
+		return nil, err
+	}
+	c.On = around
+	return c, nil
+}
+
+// hoardAll builds guard with the profiler and measures its memory.
+func (o *order) hoardAll(ctx context.Context, m *machine, w io.Writer) (*memory, error) {
+	around := m.look()
+	fmt.Fprintln(w, "bench: building guard with the profiler")
+	binary, err := m.buildGuard(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	found, err := m.hoard(ctx, binary, o.amounts, o.out, w)
+	if err != nil {
+		return nil, err
+	}
+	found.On = around
+	return found, nil
+}
+
+// profileAll profiles guard column by column.
+func (o *order) profileAll(ctx context.Context, m *machine, w io.Writer) error {
+	fmt.Fprintln(w, "bench: building guard with the profiler")
+	binary, err := m.buildGuard(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -87,27 +177,6 @@ func bench(ctx context.Context, s settings, out string, profile bool, w io.Write
 	if err != nil {
 		return err
 	}
-	if profile {
-		return m.profileAll(ctx, targets, s, out, w)
-	}
-	r, err := m.compare(ctx, targets, s, w)
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(out, time.Now().UTC().Format("2006-01-02T150405")+".md")
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("cannot write the results: %w", err)
-	}
-	if err := errors.Join(r.write(io.MultiWriter(w, f), targets, s, m.pinned), f.Close()); err != nil {
-		return fmt.Errorf("cannot write the results: %w", err)
-	}
-	fmt.Fprintln(w, "bench: written to", path)
-	return nil
-}
-
-// profileAll profiles guard column by column.
-func (m *machine) profileAll(ctx context.Context, targets []target, s settings, out string, w io.Writer) error {
 	for _, t := range targets {
 		if !t.guard {
 			continue
@@ -117,12 +186,17 @@ func (m *machine) profileAll(ctx context.Context, targets []target, s settings, 
 			return err
 		}
 		for _, z := range sizes {
-			to := filepath.Join(out, strings.NewReplacer(" ", "-", "+", "-").Replace(t.name)+"-"+z.index)
-			if err := m.profileOf(ctx, s.job(t, z, lengths[z.index]), to); err != nil {
+			to := filepath.Join(o.out, fileName(t.name+" "+z.name))
+			if err := m.profileOf(ctx, t.process, o.job(t, z, lengths[z.name]), to); err != nil {
 				return err
 			}
 			fmt.Fprintf(w, "bench: go tool pprof -top %s.cpu\n", to)
 		}
 	}
 	return nil
+}
+
+// fileName is a name without what shells and paths have a use for.
+func fileName(s string) string {
+	return strings.NewReplacer(" ", "-", "+", "-", ",", "").Replace(s)
 }

@@ -9,8 +9,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -49,15 +49,31 @@ func newMachine() (*machine, error) {
 // close ends what was started and removes the scratch folder.
 func (m *machine) close() error {
 	for _, cmd := range m.running {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // fails if it has ended
-		kill := time.AfterFunc(stopTimeout, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait() // a process that was told to end reports the signal
-		kill.Stop()
+		end(cmd)
 	}
 	if err := os.RemoveAll(m.dir); err != nil {
 		return fmt.Errorf("cannot remove the scratch folder: %w", err)
 	}
 	return nil
+}
+
+// end tells a process to end, and makes it.
+func end(cmd *exec.Cmd) {
+	_ = cmd.Process.Signal(syscall.SIGTERM) // fails if it has ended
+	kill := time.AfterFunc(stopTimeout, func() { _ = cmd.Process.Kill() })
+	_ = cmd.Wait() // a process that was told to end reports the signal
+	kill.Stop()
+}
+
+// end ends one process before all others.
+func (m *machine) end(p process) {
+	for i, cmd := range m.running {
+		if cmd.Process.Pid == p.pid {
+			end(cmd)
+			m.running = slices.Delete(m.running, i, i+1)
+			return
+		}
+	}
 }
 
 // command runs a program on a core; it dies with this process and with ctx.
@@ -91,15 +107,16 @@ func (m *machine) role(ctx context.Context, core string, args ...string) (proces
 
 // process is a running server.
 type process struct {
-	addr string
-	pid  int
+	addr     string
+	internal string // address of guard's probes and metrics
+	profile  string // the file, without its ending, that a guard with the profiler writes
+	pid      int
 }
 
-// logged starts a server that writes a log and asks ready for its address until
-// that has no error.
-func (m *machine) logged(ctx context.Context, cmd *exec.Cmd, ready func(log string) (string, error)) (process, error) {
-	path := filepath.Join(m.dir, filepath.Base(cmd.Args[len(cmd.Args)-1])+".log")
-	log, err := os.Create(path)
+// logged starts a server that writes a log and asks ready for its addresses
+// until that has no error.
+func (m *machine) logged(ctx context.Context, cmd *exec.Cmd, ready func(log string) (process, error)) (process, error) {
+	log, err := os.CreateTemp(m.dir, "*.log")
 	if err != nil {
 		return process{}, fmt.Errorf("cannot write a log: %w", err)
 	}
@@ -110,13 +127,14 @@ func (m *machine) logged(ctx context.Context, cmd *exec.Cmd, ready func(log stri
 	}
 	m.running = append(m.running, cmd)
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		text, err := os.ReadFile(path)
+		text, err := os.ReadFile(log.Name())
 		if err != nil {
 			return process{}, fmt.Errorf("cannot read a log: %w", err)
 		}
-		addr, err := ready(string(text))
+		p, err := ready(string(text))
 		if err == nil {
-			return process{addr: addr, pid: cmd.Process.Pid}, nil
+			p.pid = cmd.Process.Pid
+			return p, nil
 		}
 		if ctx.Err() != nil || time.Now().After(deadline) {
 			return process{}, fmt.Errorf("%q is not ready: %w\n%s", cmd.Args, err, text)

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,7 +14,7 @@ import (
 	"time"
 )
 
-// profileEnv names the file, without its ending, that the profiled guard writes.
+// profileEnv names the file, without its ending, that a guard with the profiler writes.
 const profileEnv = "GUARD_BENCH_PROFILE"
 
 // profiler is a file of guard's main package, for the profiled build alone.
@@ -42,33 +43,54 @@ func (m *machine) overlay() (string, error) {
 }
 
 // profileOf runs a load and has guard write a CPU and an allocation profile of it.
-func (m *machine) profileOf(ctx context.Context, j job, to string) error {
-	if err := syscall.Kill(j.PID, syscall.SIGUSR1); err != nil {
+func (m *machine) profileOf(ctx context.Context, p process, j job, to string) error {
+	if err := syscall.Kill(p.pid, syscall.SIGUSR1); err != nil {
 		return fmt.Errorf("cannot start the profile: %w", err)
 	}
 	if _, err := m.load(ctx, j); err != nil {
 		return err
 	}
-	if err := syscall.Kill(j.PID, syscall.SIGUSR2); err != nil {
-		return fmt.Errorf("cannot end the profile: %w", err)
+	if _, err := p.collect(); err != nil {
+		return err
 	}
-	done := filepath.Join(m.dir, "profile.done")
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if os.Remove(done) == nil {
-			break
-		}
+	return errors.Join(p.keep(".cpu", to), p.keep(".allocs", to))
+}
+
+// held is what a guard with the profiler holds after it has collected its garbage.
+type held struct {
+	Heap   int64 // bytes in use
+	Stacks int64
+}
+
+// collect has guard end its profile and collect its garbage, and returns what is left.
+func (p process) collect() (held, error) {
+	var h held
+	if err := syscall.Kill(p.pid, syscall.SIGUSR2); err != nil {
+		return h, fmt.Errorf("cannot end the profile: %w", err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); os.Remove(p.profile+".done") != nil; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			return fmt.Errorf("guard wrote no profile within 10 s")
+			return h, errors.New("guard wrote no profile within 10 s")
 		}
 	}
-	for _, kind := range []string{".cpu", ".allocs"} {
-		text, err := os.ReadFile(filepath.Join(m.dir, "profile"+kind))
-		if err != nil {
-			return fmt.Errorf("cannot read a profile: %w", err)
-		}
-		if err := os.WriteFile(to+kind, text, 0o600); err != nil {
-			return fmt.Errorf("cannot keep a profile: %w", err)
-		}
+	text, err := os.ReadFile(p.profile + ".held")
+	if err != nil {
+		return h, fmt.Errorf("cannot read what guard holds: %w", err)
+	}
+	if err := json.Unmarshal(text, &h); err != nil {
+		return h, fmt.Errorf("cannot read what guard holds: %w", err)
+	}
+	return h, nil
+}
+
+// keep copies a profile out of the scratch folder.
+func (p process) keep(kind, to string) error {
+	text, err := os.ReadFile(p.profile + kind)
+	if err != nil {
+		return fmt.Errorf("cannot read a profile: %w", err)
+	}
+	if err := os.WriteFile(to+kind, text, 0o600); err != nil {
+		return fmt.Errorf("cannot keep a profile: %w", err)
 	}
 	return nil
 }

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -25,7 +29,7 @@ const metadataVersion = 7
 // with a fixed answer. Whatever else arrives is a fault and gets 404.
 type stub struct {
 	root, version, metadata, aliases, overdue []byte
-	answers                                   map[string][]byte // by path
+	answers                                   map[string][]byte // by target
 }
 
 func newStub() (*stub, error) {
@@ -48,21 +52,46 @@ func newStub() (*stub, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot read a recorded answer: %w", err)
 		}
-		s.answers[searchPath(size.index)] = text
+		if s.answers[size.target()], err = enlarge(text, size.times); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }
 
 func searchPath(index string) string { return "/" + index + "/_search" }
 
+// enlarge returns an answer with its documents so many times: a megabyte need not be
+// recorded.
+func enlarge(answer []byte, times int) ([]byte, error) {
+	const open, shut = `"hits":[`, `]}}`
+	head, rest, opened := bytes.Cut(answer, []byte(open))
+	hits, ended := bytes.CutSuffix(rest, []byte(shut))
+	if !opened || !ended {
+		return nil, fmt.Errorf("no list of hits in a recorded answer: %.100q", answer)
+	}
+	all := bytes.Join(slices.Repeat([][]byte{hits}, times), []byte(","))
+	return slices.Concat(head, []byte(open), all, []byte(shut)), nil
+}
+
 // serve answers one request.
 func (s *stub) serve(ctx *fasthttp.RequestCtx) {
 	ctx.SetContentType("application/json; charset=UTF-8")
-	if answer := s.answers[string(ctx.Path())]; answer != nil {
+	target := string(ctx.Path())
+	if n := ctx.QueryArgs().Peek("size"); n != nil {
+		target += "?size=" + string(n)
+	}
+	if answer := s.answers[target]; answer != nil {
 		ctx.Response.SetBodyRaw(answer)
 		return
 	}
-	switch string(ctx.Path()) {
+	if n, ok := paddedSize(target); ok {
+		ctx.SetBodyStream(padded(n), int(n))
+		return
+	}
+	switch target {
+	case bulkPath:
+		ctx.SetBody(acknowledged(bytes.Count(ctx.PostBody(), []byte("\n")) / 2))
 	case searchPath(echoIndex):
 		ctx.SetBody(echoed(ctx.PostBody()))
 	case "/":
@@ -114,13 +143,61 @@ func echoed(body []byte) []byte {
 	return text
 }
 
+// bulkPath takes bulks of any size.
+const bulkPath = "/_bulk"
+
+// acknowledged is the answer to a bulk of n items.
+func acknowledged(n int) []byte {
+	b := []byte(`{"took":30,"errors":false,"items":[`)
+	for i := range n {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = fmt.Appendf(b, `{"index":{"_index":"people","_id":"%d","_version":1,"result":"created",`+
+			`"_shards":{"total":1,"successful":1,"failed":0},"_seq_no":%d,"_primary_term":1,"status":201}}`, i, i)
+	}
+	return append(b, "]}"...)
+}
+
+// paddedIndex, with a number of bytes behind it, is an index whose answer has that size.
+const paddedIndex = "padded-"
+
+func paddedSize(target string) (int64, bool) {
+	text, _ := strings.CutSuffix(target, "/_search")
+	text, ok := strings.CutPrefix(text, "/"+paddedIndex)
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, ok && err == nil && n > 0
+}
+
+// padded reads n bytes of JSON that are made while they are read.
+func padded(n int64) io.Reader {
+	const head, tail = `{"padding":"`, `"}`
+	return io.MultiReader(strings.NewReader(head), io.LimitReader(&repeated{text: []byte("0123456789abcdef")}, n-int64(len(head+tail))), strings.NewReader(tail))
+}
+
+// repeated reads text again and again.
+type repeated struct {
+	text []byte
+	at   int
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		k := copy(p[n:], r.text[r.at:])
+		r.at = (r.at + k) % len(r.text)
+		n += k
+	}
+	return n, nil
+}
+
 // runStub serves until the process is ended.
 func runStub([]string) error {
 	s, err := newStub()
 	if err != nil {
 		return err
 	}
-	return listenAndServe(&fasthttp.Server{Handler: s.serve})
+	return listenAndServe(&fasthttp.Server{Handler: s.serve, MaxRequestBodySize: 256 << 20})
 }
 
 // listenAndServe tells the parent on which port it serves.
