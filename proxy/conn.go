@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -130,6 +131,9 @@ func (c *conn) next() error {
 		// The bytes that follow have no meaning that both sides agree on.
 		c.head.close, c.head.body, c.head.expect = true, framing{}, false
 		c.bye = true
+		if bytes.HasPrefix(c.buf, []byte("HEAD ")) {
+			c.head.method = "HEAD" // the refusal has no body, wherever the fault is
+		}
 	}
 	c.bye = c.bye || c.head.close
 	c.late.Store(c.refusal != nil)
