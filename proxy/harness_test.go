@@ -137,13 +137,19 @@ func testConfig(urls ...string) *config.Config {
 
 func startGuard(t testing.TB, g *fakeGate, c *config.Config) *guarded {
 	t.Helper()
+	return startGuardAs(t, g, c, fakeAuth{})
+}
+
+// startGuardAs is startGuard with another way to find out who asks.
+func startGuardAs(t testing.TB, g *fakeGate, c *config.Config, auth Authenticator) *guarded {
+	t.Helper()
 	tr, err := NewTransport(c.Upstream, c.Timeouts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	core, logs := observer.New(zapcore.InfoLevel)
 	reg := prometheus.NewRegistry()
-	srv, err := New(Options{Config: c, Transport: tr, Snapshots: g, Auth: fakeAuth{}, Log: zap.New(core), Metrics: reg})
+	srv, err := New(Options{Config: c, Transport: tr, Snapshots: g, Auth: auth, Log: zap.New(core), Metrics: reg})
 	if err != nil {
 		t.Fatal(err)
 	}

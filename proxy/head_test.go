@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"bufio"
-	"net/http"
 	"strings"
 	"testing"
 )
@@ -111,42 +109,4 @@ func TestParseHeadRefuses(t *testing.T) {
 			t.Errorf("%q: got %d %q; want %d %q", c.head, rej.Status, rej.Public, c.status, c.reason)
 		}
 	}
-}
-
-// FuzzParseHead holds the law of the frame check: what it accepts, another strict parser
-// reads as the same one request.
-func FuzzParseHead(f *testing.F) {
-	for _, c := range refusedHeads {
-		f.Add(c.head)
-	}
-	f.Add("POST /a%2Fb?x=1;y HTTP/1.1\r\nHost: a:1\r\nContent-Length: 12\r\nConnection: close\r\n\r\n")
-	f.Add("PUT / HTTP/1.0\r\nConnection: keep-alive\r\nX-Y_z: \xe4\r\n\r\n")
-	f.Fuzz(func(t *testing.T, block string) {
-		if n := strings.Index(block, "\r\n\r\n"); n < 0 || n+4 != len(block) {
-			return // readBlock gives no other blocks
-		}
-		h, rej := parseHead(block)
-		if rej != nil {
-			if rej.Status < 400 || rej.Public == "" {
-				t.Fatalf("%q is refused without a reason: %+v", block, rej)
-			}
-			return
-		}
-		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(block)))
-		if err != nil {
-			return // net/http refuses some targets that are opaque to the frame check
-		}
-		length := h.body.length
-		if h.body.chunked {
-			length = -1
-		}
-		if r.Method != h.method || r.RequestURI != h.target || r.ContentLength != length || len(r.Trailer) > 0 {
-			t.Fatalf("%q: read as %s %s %d; net/http says %s %s %d", block, h.method, h.target, length, r.Method, r.RequestURI, r.ContentLength)
-		}
-		for _, field := range h.fields {
-			if !isToken(field.name) || strings.ContainsAny(field.value, "\r\n\x00") {
-				t.Fatalf("%q: field %q with value %q", block, field.name, field.value)
-			}
-		}
-	})
 }

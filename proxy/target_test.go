@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"net/url"
+	"path"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"guard/internal/ask"
+	shapes "guard/test/framing"
 )
 
 func TestSplitPath(t *testing.T) {
@@ -85,11 +88,51 @@ func TestSplitQuery(t *testing.T) {
 	fail(strings.Repeat("a&", maxParams+1), "more than 256 URL parameters")
 }
 
+var slashes = regexp.MustCompile("/+")
+
+// otherReadings are what a path can become on the way to who serves it, or there.
+var otherReadings = map[string]func(raw string) string{
+	"slashes merged":   func(raw string) string { return slashes.ReplaceAllString(raw, "/") },
+	"dots resolved":    path.Clean,
+	"backslash turned": func(raw string) string { return strings.ReplaceAll(raw, `\`, "/") },
+	"cut at NUL":       func(raw string) string { raw, _, _ = strings.Cut(raw, "\x00"); return raw },
+}
+
+// checkReadings wants the same first segment, the place of an index, by each reading of a
+// path, by two of them in any order, and by one that decodes before it splits (clusters
+// split first, so that an id may hold "../"). Date math holds slashes and is no path.
+func checkReadings(t *testing.T, raw, index string) {
+	t.Helper()
+	if strings.Contains(index, "<") {
+		return
+	}
+	first := func(path string) string {
+		segment, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		return segment
+	}
+	for one, f := range otherReadings {
+		for two, g := range otherReadings {
+			if got, err := url.PathUnescape(first(g(f(raw)))); err != nil || got != index {
+				t.Fatalf("%q names %q, and %q with %s, then %s (%v)", raw, index, got, one, two, err)
+			}
+		}
+	}
+	if plain, err := url.PathUnescape(raw); err != nil || first(plain) != index {
+		t.Fatalf("%q names %q, and %q if it is decoded first (%v)", raw, index, first(plain), err)
+	}
+}
+
 // FuzzSplitTarget holds that what is split fairly means the same to net/url, decoded
-// once, and can be written again without loss.
+// once, can be written again without loss, and names no other index to who reads it in
+// another way.
 func FuzzSplitTarget(f *testing.F) {
 	for _, s := range []string{"/a/%2e%2e/b?q=1;q=2", "/%3Clogs-%7Bnow%2Fd%7D%3E/_search?a=%2B+", "//", "/a/%c3%a4/?", "/a%2Fb/_doc/%252F"} {
 		f.Add(s)
+	}
+	for _, s := range shapes.Shapes("") {
+		if first, _, _ := strings.Cut(s.Raw, "\r\n"); strings.Count(first, " ") == 2 {
+			f.Add(strings.Fields(first + " ")[1])
+		}
 	}
 	f.Fuzz(func(t *testing.T, target string) {
 		if target == "" || target[0] != '/' {
@@ -100,6 +143,9 @@ func FuzzSplitTarget(f *testing.F) {
 			return
 		}
 		rawPath, _, _ := strings.Cut(target, "?")
+		if len(path) > 0 {
+			checkReadings(t, rawPath, path[0])
+		}
 		var again []string
 		for _, seg := range path {
 			if seg == "" || seg == "." || seg == ".." {
