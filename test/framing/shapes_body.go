@@ -269,6 +269,10 @@ func (w writer) expectations() []Shape {
 		{
 			ID: "expect/chunks", Title: "`Expect: 100-continue`, and chunks behind the 100", Raw: w.put("", "Transfer-Encoding: chunked", "Expect: 100-continue"), Rest: chunked(doc), Means: write, Guard: passed,
 		},
+		{
+			ID: "expect/refused", Title: "`Expect: 100-continue` for a body that is a request, where none is taken", Means: []Meant{{"GET", target, w.hidden()}},
+			Raw: w.get(sized(w.hidden()), "Expect: 100-continue"), Rest: w.hidden(), Guard: passed, Limited: refused(400),
+		},
 		f("at-once", "Expect: 100-continue", mended),
 		f("case", "expect: 100-Continue", mended),
 		f("other", "Expect: 200-ok", refused(417)),

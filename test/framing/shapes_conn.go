@@ -19,7 +19,9 @@ func (w writer) connections() []Shape {
 		f("host", "Connection: Host", mended),
 		f("authorization", "Connection: Authorization", mended),
 		f("forwarded", "Connection: X-Forwarded-For", mended),
-		f("opaque", "Connection: X-Opaque-Id\r\n"+kept, mended),
+		{
+			ID: "connection/opaque", Title: "`Connection: X-Opaque-Id` beside that header", Raw: w.get("Connection: X-Opaque-Id", kept), Odd: kept, Means: one, Guard: mended,
+		},
 		g("length", "Connection: Content-Length"),
 		g("type", "Connection: Content-Type"),
 		{
