@@ -78,7 +78,7 @@ var (
 	token       = regexp.MustCompile("^" + tchar + "$")
 	length      = regexp.MustCompile("^[0-9]{1,18}$")
 	chunkLine   = regexp.MustCompile("^([0-9A-Fa-f]{1,8})(|;" + text + "*)$")
-	hostValue   = regexp.MustCompile("^[0-9A-Za-z._~:%\\[\\]-]+$")
+	hostValue   = regexp.MustCompile(`^[0-9A-Za-z._~:%\[\]-]+$`)
 )
 
 // ReadRequest reads one request, and not a byte behind it. io.EOF tells that the stream
