@@ -47,23 +47,6 @@ func checkAddress(r *report, pos Pos, address string) {
 	}
 }
 
-func (t *TLS) validate(r *report) {
-	checkOneOf(r, t.Pos.At("client_auth"), t.ClientAuth, ClientAuthNone, ClientAuthOptional, ClientAuthRequired)
-	checkPair(r, t.Pos, "certificate", t.Certificate, "key", t.Key)
-	if t.ClientAuth != ClientAuthNone && t.ClientCA == "" {
-		r.fault(t.Pos.At("client_ca"), "the file of the CAs that sign client certificates", "not set, and client_auth is %q", string(t.ClientAuth))
-	}
-	if t.ClientCA == "" {
-		return
-	}
-	if t.ClientAuth == ClientAuthNone {
-		r.fault(t.Pos.At("client_auth"), quoted(ClientAuthOptional, ClientAuthRequired)+", or no client_ca", "client certificates are not asked for")
-	}
-	if t.Certificate == "" && t.Key == "" {
-		r.fault(t.Pos.At("certificate"), "a certificate and key: without them clients are served without TLS", "not set, and client_ca is")
-	}
-}
-
 // checkPair refuses half a setting.
 func checkPair(r *report, pos Pos, key1, value1, key2, value2 string) {
 	if value1 != "" && value2 == "" {
@@ -94,16 +77,13 @@ func (u *Upstream) validate(r *report) {
 	}
 	checkPair(r, u.Pos, "client_certificate", u.ClientCert, "client_key", u.ClientKey)
 	if !secure {
-		for _, f := range []struct{ key, value string }{{"ca_file", u.CAFile}, {"client_certificate", u.ClientCert}} {
-			if f.value != "" {
-				r.fault(u.Pos.At(f.key), "an https URL, or no TLS settings", "%q, and no URL is https", f.value)
-			}
-		}
+		u.refuseTLS(r)
 	}
 	if u.Discovery.Enabled && secure && plain {
 		r.fault(u.Pos.At("urls"), "one scheme: it is that of the nodes that discovery finds", "http and https")
 	}
 	checkPositive(r, u.Discovery.Pos.At("interval"), u.Discovery.Interval)
+	checkCiphers(r, u.Pos, u.MinVersion, u.CipherSuites)
 	u.validateAccount(r)
 	checkPositive(r, u.Pos.At("max_connections"), u.MaxConns)
 	checkNotNegative(r, u.Pos.At("max_queue"), u.MaxQueue)

@@ -36,34 +36,67 @@ const (
 	ClientAuthRequired ClientAuth = "required"
 )
 
+// TLSVersion is a version of TLS that is still safe.
+type TLSVersion string
+
+// The versions of TLS that guard speaks.
+const (
+	TLS12 TLSVersion = "1.2"
+	TLS13 TLSVersion = "1.3"
+)
+
 // TLS is what guard shows to its clients; without a certificate it speaks plain HTTP.
 type TLS struct {
 	Pos Pos `yaml:"-"`
 
-	Certificate string     `yaml:"certificate"` // PEM file, the chain
-	Key         string     `yaml:"key"`         // PEM file
-	ClientCA    string     `yaml:"client_ca"`   // PEM file; who may sign client certificates
-	ClientAuth  ClientAuth `yaml:"client_auth"`
+	Certificate  string        `yaml:"certificate"`   // PEM file, the chain
+	Key          string        `yaml:"key"`           // PEM file
+	Certificates []Certificate `yaml:"certificates"`  // further ones, each {certificate, key}; a client gets the first that is valid for the name that it asks for, or else the first of all
+	MinVersion   TLSVersion    `yaml:"min_version"`   // 1.2 or 1.3
+	CipherSuites []string      `yaml:"cipher_suites"` // of TLS 1.2, such as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256; empty: all that are safe; those of 1.3 can't be chosen
+	ClientCA     string        `yaml:"client_ca"`     // PEM file; who may sign client certificates
+	ClientAuth   ClientAuth    `yaml:"client_auth"`
+}
+
+// Certificate is a chain of certificates and the key of its first.
+type Certificate struct {
+	Pos Pos `yaml:"-"`
+
+	Certificate string `yaml:"certificate"` // PEM file, the chain
+	Key         string `yaml:"key"`         // PEM file
 }
 
 // Enabled reports whether clients are served by TLS.
-func (t TLS) Enabled() bool { return t.Certificate != "" }
+func (t TLS) Enabled() bool { return t.Certificate != "" || len(t.Certificates) > 0 }
+
+// Pairs returns all certificates, the default one first.
+func (t TLS) Pairs() []Certificate {
+	if t.Certificate == "" && t.Key == "" {
+		return t.Certificates
+	}
+	return append([]Certificate{{Certificate: t.Certificate, Key: t.Key}}, t.Certificates...)
+}
 
 // SetDefaults states what holds for keys that are absent.
-func (t *TLS) SetDefaults() { t.ClientAuth = ClientAuthNone }
+func (t *TLS) SetDefaults() {
+	t.MinVersion = TLS12
+	t.ClientAuth = ClientAuthNone
+}
 
 // Upstream is the cluster, and how guard shows itself to it.
 type Upstream struct {
 	Pos Pos `yaml:"-"`
 
-	URLs         []string `yaml:"urls"` // http or https, no path
-	CAFile       string   `yaml:"ca_file"`
-	ClientCert   string   `yaml:"client_certificate"`
-	ClientKey    string   `yaml:"client_key"`
-	Username     string   `yaml:"username"`
-	Password     Secret   `yaml:"password"`
-	PasswordFile string   `yaml:"password_file"`   // instead of password; its last line end is cut off
-	MaxConns     int      `yaml:"max_connections"` // to each node
+	URLs         []string   `yaml:"urls"` // http or https, no path
+	CAFile       string     `yaml:"ca_file"`
+	ClientCert   string     `yaml:"client_certificate"`
+	ClientKey    string     `yaml:"client_key"`
+	MinVersion   TLSVersion `yaml:"min_version"`   // of TLS: 1.2 or 1.3
+	CipherSuites []string   `yaml:"cipher_suites"` // of TLS 1.2, as tls.cipher_suites
+	Username     string     `yaml:"username"`
+	Password     Secret     `yaml:"password"`
+	PasswordFile string     `yaml:"password_file"`   // instead of password; its last line end is cut off
+	MaxConns     int        `yaml:"max_connections"` // to each node
 
 	MaxQueue     int           `yaml:"max_queue"`     // requests that wait for a connection; 0: nobody waits
 	QueueTimeout time.Duration `yaml:"queue_timeout"` // of such a wait
@@ -84,6 +117,7 @@ func (d *Discovery) SetDefaults() { d.Interval = time.Minute }
 
 // SetDefaults states what holds for keys that are absent.
 func (u *Upstream) SetDefaults() {
+	u.MinVersion = TLS12
 	u.MaxConns = 512
 	u.MaxQueue = 1024
 	u.QueueTimeout = 5 * time.Second

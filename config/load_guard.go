@@ -90,7 +90,7 @@ func (p *Pos) override(key, flag string) {
 
 // files are the keys that name a file.
 func (c *Config) files() []fileKey {
-	return []fileKey{
+	files := []fileKey{
 		{c.TLS.Pos.At("certificate"), &c.TLS.Certificate},
 		{c.TLS.Pos.At("key"), &c.TLS.Key},
 		{c.TLS.Pos.At("client_ca"), &c.TLS.ClientCA},
@@ -99,6 +99,11 @@ func (c *Config) files() []fileKey {
 		{c.Upstream.Pos.At("client_key"), &c.Upstream.ClientKey},
 		{c.Upstream.Pos.At("password_file"), &c.Upstream.PasswordFile},
 	}
+	for i := range c.TLS.Certificates {
+		pair := &c.TLS.Certificates[i]
+		files = append(files, fileKey{pair.Pos.At("certificate"), &pair.Certificate}, fileKey{pair.Pos.At("key"), &pair.Key})
+	}
+	return files
 }
 
 type fileKey struct {

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +68,9 @@ func TestGuardFromDisk(t *testing.T) {
 	}
 	write("ca.pem", "x")
 	write("password", "correct horse\r\n")
+	for _, name := range []string{"a.pem", "a.key", "b.pem", "b.key"} {
+		write(name, "x")
+	}
 	path := write("guard.yml", `
 listen: ":9200"
 security: policy
@@ -76,6 +80,7 @@ upstream:
   username: guard
   password_file: password
 timeouts: {connect: 1s500ms}
+tls: {certificate: a.pem, key: a.key, certificates: [{certificate: b.pem, key: b.key}]}
 limits: {max_body: 1048576}
 policy:
   compliance_salt: 0123456789abcdef
@@ -89,6 +94,13 @@ policy:
 		c.Upstream.Password.Reveal() != "correct horse" || c.Timeouts.Connect != 1500*time.Millisecond || c.Timeouts.Idle != 2*time.Minute ||
 		c.Limits.MaxBody != 1<<20 || c.Policy.MaskSalt.Reveal() != "0123456789abcdef" {
 		t.Errorf("%+v", c)
+	}
+	var pairs []string
+	for _, pair := range c.TLS.Pairs() {
+		pairs = append(pairs, filepath.Base(pair.Certificate), pair.Key)
+	}
+	if diff := cmp.Diff([]string{"a.pem", filepath.Join(dir, "a.key"), "b.pem", filepath.Join(dir, "b.key")}, pairs); diff != "" {
+		t.Errorf("certificates (-want +got):\n%s", diff)
 	}
 
 	failPassword := func(text, want string) {
@@ -146,6 +158,18 @@ func TestRefusedGuard(t *testing.T) {
 	one("tls: {certificate: c, key: k, client_auth: required}\n", `tls.client_ca: not set, and client_auth is "required"; want the file of the CAs that sign client certificates`)
 	one("tls: {certificate: c, key: k, client_ca: a}\n", `tls.client_auth: client certificates are not asked for; want one of "optional", "required", or no client_ca`)
 	one("tls: {client_ca: a, client_auth: required}\n", `tls.certificate: not set, and client_ca is; want a certificate and key: without them clients are served without TLS`)
+	one("tls: {min_version: 1.3}\n", `tls.certificate: not set, and min_version is; want a certificate and key: without them clients are served without TLS`)
+	one("tls: {cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]}\n", `tls.certificate: not set, and cipher_suites is; want a certificate and key: without them clients are served without TLS`)
+	one("tls: {certificate: c, key: k, min_version: 1.1}\n", `tls.min_version: "1.1"; want one of "1.2", "1.3"`)
+	one("tls: {certificate: c, key: k, min_version: 1.3, cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]}\n",
+		`tls.cipher_suites: 1 suites, and min_version is 1.3; want no suites: they are those of TLS 1.2`)
+	one("tls: {certificate: c, key: k, cipher_suites: [TLS_RSA_WITH_RC4_128_SHA, TLS_AES_128_GCM_SHA256]}\n",
+		`tls.cipher_suites[0]: "TLS_RSA_WITH_RC4_128_SHA" is no safe suite of TLS 1.2; want one of `+strings.Join(cipherSuites(), ", "),
+		`tls.cipher_suites[1]: "TLS_AES_128_GCM_SHA256" is no safe suite of TLS 1.2; want one of `+strings.Join(cipherSuites(), ", "))
+	one("tls: {certificates: [{certificate: c}, {key: k}, {}]}\n",
+		`tls.certificates[0].key: not set, and certificate is; want both or none`,
+		`tls.certificates[1].certificate: not set, and key is; want both or none`,
+		`tls.certificates[2]: neither certificate nor key; want the files of a certificate and its key`)
 	one("timeouts: {read: 30}\n", `timeouts.read: "30"; want a duration with its unit, such as "500ms", "30s" or "5m"`)
 	one("timeouts: {read: 0s}\n", `timeouts.read: 0s; want more than 0`)
 	one("timeouts: {read: [1s]}\n", `timeouts.read: a list; want a duration with its unit, such as "500ms", "30s" or "5m"`)
@@ -181,6 +205,9 @@ func TestRefusedUpstream(t *testing.T) {
 	f("urls: ['http://a?x=y']", `urls[0]: "http://a?x=y" goes on after the host; `+form)
 	f("urls: ['http://a', 'http://a']", `urls[1]: "http://a" again; want each URL once`)
 	f("urls: ['http://a'], ca_file: x", `ca_file: "x", and no URL is https; want an https URL, or no TLS settings`)
+	f("urls: ['http://a'], min_version: 1.3", `min_version: "1.3", and no URL is https; want an https URL, or no TLS settings`)
+	f("urls: ['http://a'], cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]", `cipher_suites: 1 suites, and no URL is https; want an https URL, or no TLS settings`)
+	f("urls: ['https://a'], min_version: 1.4", `min_version: "1.4"; want one of "1.2", "1.3"`)
 	f("urls: ['https://a'], client_key: x", `client_certificate: not set, and client_key is; want both or none`)
 	f("urls: ['https://a'], username: u", `password: not set, and username is; want password or password_file`)
 	f("urls: ['https://a'], password: p", `username: not set, and its password is; want the name of the account`)

@@ -11,6 +11,26 @@ import (
 	"guard/config"
 )
 
+// baseTLS is what both sides have in common: versions, suites, and no HTTP/2.
+func baseTLS(least config.TLSVersion, suites []string) (*tls.Config, error) {
+	conf := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	switch least {
+	case config.TLS12, "":
+	case config.TLS13:
+		conf.MinVersion = tls.VersionTLS13
+	default:
+		return nil, fmt.Errorf("version %q of TLS; want 1.2 or 1.3", least)
+	}
+	for _, name := range suites {
+		id, ok := config.CipherSuite(name)
+		if !ok {
+			return nil, fmt.Errorf("%q is no safe suite of TLS 1.2", name)
+		}
+		conf.CipherSuites = append(conf.CipherSuites, id)
+	}
+	return conf, nil
+}
+
 // serverTLS returns what guard shows to its clients, or nil for plain HTTP. Half a
 // setting is an error: it never falls back to less.
 func serverTLS(c config.TLS) (*tls.Config, error) {
@@ -20,14 +40,16 @@ func serverTLS(c config.TLS) (*tls.Config, error) {
 		}
 		return nil, nil //nolint:nilnil // no TLS is not a fault
 	}
-	cert, err := tls.LoadX509KeyPair(c.Certificate, c.Key)
+	conf, err := baseTLS(c.MinVersion, c.CipherSuites)
 	if err != nil {
-		return nil, fmt.Errorf("cannot load the certificate for clients: %w", err)
+		return nil, fmt.Errorf("cannot serve clients: %w", err)
 	}
-	conf := &tls.Config{
-		Certificates: []tls.Certificate{cert},
-		MinVersion:   tls.VersionTLS12,
-		NextProtos:   []string{"http/1.1"},
+	for _, pair := range c.Pairs() { // of these a client gets the first that is valid for the name it asks for
+		cert, err := tls.LoadX509KeyPair(pair.Certificate, pair.Key)
+		if err != nil {
+			return nil, fmt.Errorf("cannot load the certificate for clients: %w", err)
+		}
+		conf.Certificates = append(conf.Certificates, cert)
 	}
 	switch c.ClientAuth {
 	case config.ClientAuthNone, "":
@@ -46,7 +68,10 @@ func serverTLS(c config.TLS) (*tls.Config, error) {
 // clientTLS returns how guard speaks to a node by https; the host name is set for each
 // node and is always checked.
 func clientTLS(c config.Upstream) (*tls.Config, error) {
-	conf := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	conf, err := baseTLS(c.MinVersion, c.CipherSuites)
+	if err != nil {
+		return nil, fmt.Errorf("cannot speak to the cluster: %w", err)
+	}
 	if c.CAFile != "" {
 		pool, err := loadCAs(c.CAFile)
 		if err != nil {
