@@ -150,6 +150,11 @@ func readPassword(path string) (Secret, error) {
 	if err != nil {
 		return Secret{}, fmt.Errorf("cannot read the password: %w", err)
 	}
+	return ParsePassword(data)
+}
+
+// ParsePassword returns the password that a file holds: one line, whose end is cut off.
+func ParsePassword(data []byte) (Secret, error) {
 	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	if text == "" {
 		return Secret{}, errors.New("file is empty")

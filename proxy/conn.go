@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -44,6 +45,8 @@ type conn struct {
 	ctx    context.Context //nolint:containedctx // ends with the connection, or when the client leaves
 	end    context.CancelCauseFunc
 	tls    *tls.Conn // nil on plain connections
+	shown  *material
+	made   *generation // by which its certificate was last found good; nil if plain
 	peer   netip.Addr
 	from   string // peer as text
 	watch  watched
@@ -60,11 +63,14 @@ type connLimits struct {
 	write   time.Duration // each window of an answer
 }
 
-func newConn(base context.Context, c net.Conn, lim connLimits) *conn {
-	k := &conn{paced: paced{Conn: c}, lim: lim}
+func newConn(base context.Context, c net.Conn, lim connLimits, shown *material) *conn {
+	k := &conn{paced: paced{Conn: c}, lim: lim, shown: shown, made: shown.load()}
 	k.ctx, k.end = context.WithCancelCause(base)
 	k.watch = watchable(c, func() { k.end(errClientGone) })
-	k.tls, _ = c.(*tls.Conn)
+	if k.made != nil {
+		k.tls = tls.Server(c, k.made.tls)
+		k.paced.Conn = k.tls
+	}
 	k.src = bufio.NewReaderSize(&k.paced, readBuffer)
 	if a, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
 		k.peer = a.Addr().Unmap()
@@ -122,6 +128,9 @@ func (c *conn) next() error {
 	block, rej, err := c.readBlock()
 	if err != nil {
 		return io.EOF // nobody is there to be told
+	}
+	if !c.vouched() {
+		return io.EOF // as a handshake of now would end
 	}
 	c.head, c.refusal = head{}, rej
 	if rej == nil {
@@ -215,6 +224,29 @@ func (c *conn) handshake() error {
 	return c.tls.HandshakeContext(ctx)
 }
 
+// vouched reports whether the CAs of now stand for the certificate that the client has
+// shown, though it did so under earlier ones.
+func (c *conn) vouched() bool {
+	now := c.shown.load()
+	if now == c.made {
+		return true
+	}
+	if certs := c.tls.ConnectionState().PeerCertificates; len(certs) > 0 {
+		between := x509.NewCertPool()
+		for _, cert := range certs[1:] {
+			between.AddCert(cert)
+		}
+		_, err := certs[0].Verify(x509.VerifyOptions{
+			Roots: now.tls.ClientCAs, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		})
+		if err != nil {
+			return false
+		}
+	}
+	c.made = now
+	return true
+}
+
 // request returns the body for reading, after the 100 that the client may wait for.
 func (c *conn) request() (*bodyReader, error) {
 	if c.owes100 {
@@ -300,10 +332,10 @@ var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return
 // listener accepts connections for fasthttp.
 type listener struct {
 	net.Listener
-	lim  connLimits
-	tls  *tls.Config     // nil: plain
-	base context.Context //nolint:containedctx // above those of its connections
-	log  func(err error)
+	lim   connLimits
+	shown *material       // nil: plain
+	base  context.Context //nolint:containedctx // above those of its connections
+	log   func(err error)
 
 	closed atomic.Bool
 }
@@ -322,10 +354,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		c, err := l.Listener.Accept()
 		if err == nil {
-			if l.tls != nil {
-				c = tls.Server(c, l.tls)
-			}
-			return newConn(l.base, c, l.lim), nil
+			return newConn(l.base, c, l.lim, l.shown), nil
 		}
 		if errors.Is(err, net.ErrClosed) {
 			return nil, io.EOF

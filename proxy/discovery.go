@@ -179,7 +179,7 @@ func (t *Transport) reachable(ctx context.Context, list []address) []address {
 		room <- struct{}{}
 		probes.Go(func() {
 			defer func() { <-room }()
-			c, err := t.newHost(at).open(ctx)
+			c, err := t.newHost(at).open(ctx, t.common.shown.load())
 			if err == nil {
 				_ = c.Close() // nothing was sent
 			}

@@ -212,7 +212,7 @@ func TestDiscoveryByTLS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := tr.newHost(at).open(context.Background())
+		c, err := tr.newHost(at).open(context.Background(), tr.common.shown.load())
 		if (err == nil) != fit {
 			t.Errorf("%q for a certificate of %v: %v; want it to fit: %v", published, hosts, err, fit)
 		}

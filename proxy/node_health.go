@@ -109,7 +109,7 @@ func (n *nodes) takeOut(h *host) []*wire {
 func (h *host) probe(ctx context.Context, times int) {
 	for ; ; times++ {
 		sleep(ctx, pauseOf(times), nil)
-		c, err := h.open(ctx)
+		c, err := h.open(ctx, h.shown.load())
 		if err == nil {
 			_ = c.Close() // nothing was sent
 		}

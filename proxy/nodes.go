@@ -237,7 +237,7 @@ func (h *host) pop() *wire {
 func (s slot) connection(ctx context.Context, p *pick) (*wire, error) {
 	h := s.host
 	for w := s.wire; w != nil; w = h.another() {
-		if p.avoid == nil && time.Since(w.idle) < h.nodes.limits.idleTime && (!p.sure || w.quiet()) {
+		if p.avoid == nil && time.Since(w.idle) < h.nodes.limits.idleTime && w.current() && (!p.sure || w.quiet()) {
 			return w, nil
 		}
 		w.shut()
@@ -245,10 +245,11 @@ func (s slot) connection(ctx context.Context, p *pick) (*wire, error) {
 			break
 		}
 	}
-	c, err := h.open(ctx)
+	made := h.shown.load()
+	c, err := h.open(ctx, made)
 	if err == nil {
 		h.revive()
-		return newWire(c, h, h.timeout), nil
+		return newWire(c, h, made), nil
 	}
 	if ctx.Err() != nil {
 		h.drop()
@@ -280,7 +281,7 @@ func (h *host) put(w *wire) {
 	n := h.nodes
 	w.idle = time.Now()
 	n.mu.Lock()
-	keep := !n.closed && !h.removed && !h.health.out
+	keep := !n.closed && !h.removed && !h.health.out && w.current()
 	if keep {
 		h.idle = append(h.idle, w)
 		n.serve()
@@ -319,6 +320,19 @@ func shutAll(idle []*wire) {
 	for _, w := range idle {
 		w.shut()
 	}
+}
+
+// retire closes what lies idle, because a new connection would be made with other
+// certificates, CAs or a password.
+func (n *nodes) retire() {
+	n.mu.Lock()
+	var idle []*wire
+	for _, h := range n.list {
+		idle = append(idle, h.release()...)
+	}
+	n.serve()
+	n.mu.Unlock()
+	shutAll(idle)
 }
 
 // setReaper lets the reaper look in after a time, if it is not to come anyway. The lock

@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -46,7 +45,8 @@ type Server struct {
 	now      func() time.Time
 
 	http      *fasthttp.Server
-	tls       *tls.Config
+	shown     *material // to clients; nil: plain
+	files     *materials
 	base      context.Context //nolint:containedctx // ends requests that outlive the drain
 	cut       context.CancelCauseFunc
 	watch     watcher
@@ -68,7 +68,7 @@ func New(o Options) (*Server, error) {
 	if o.Config == nil || o.Transport == nil || o.Snapshots == nil || o.Auth == nil || o.Log == nil || o.Metrics == nil {
 		return nil, errors.New("proxy: options are incomplete; want all but Now")
 	}
-	tlsConf, err := serverTLS(o.Config.TLS)
+	shown, err := serverMaterial(o.Config.TLS)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func New(o Options) (*Server, error) {
 		limits: o.Config.Limits, timeouts: o.Config.Timeouts,
 		snaps: o.Snapshots, auth: o.Auth, cluster: o.Transport, log: o.Log,
 		denyLog: rate.NewLimiter(50, 200), // records a second, and at once
-		now:     o.Now, tls: tlsConf,
+		now:     o.Now, shown: shown,
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -87,6 +87,9 @@ func New(o Options) (*Server, error) {
 	open := func() float64 { return float64(o.Transport.Open()) }
 	if s.metrics, err = newMetrics(o.Metrics, open, held); err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
+	}
+	if s.files, err = newMaterials(o.Metrics, o.Log, shown, o.Transport.common.shown); err != nil {
+		return nil, fmt.Errorf("cannot register metrics of certificates: %w", err)
 	}
 	if err = o.Transport.nodes.report(o.Metrics, o.Log); err != nil {
 		return nil, fmt.Errorf("cannot register metrics of nodes: %w", err)
@@ -128,7 +131,7 @@ func (s *Server) Serve(ln net.Listener) error {
 		idle:    s.timeouts.Idle, header: s.timeouts.ReadHeader, read: s.timeouts.Read, write: s.timeouts.Write,
 	}
 	warn := func(err error) { s.log.Warn("cannot accept a connection", zap.Error(err)) }
-	l := &listener{Listener: ln, lim: lim, tls: s.tls, base: s.base, log: warn}
+	l := &listener{Listener: ln, lim: lim, shown: s.shown, base: s.base, log: warn}
 	if !s.register(l) {
 		return l.Close()
 	}
@@ -137,6 +140,15 @@ func (s *Server) Serve(ln net.Listener) error {
 	}
 	return nil
 }
+
+// Watch looks every few seconds at the files of certificates, keys, CAs and the cluster's
+// password, of both sides, until ctx ends. A change is put to work without a lost
+// request; one with a fault changes nothing and is reported.
+func (s *Server) Watch(ctx context.Context) { s.files.watch(ctx, lookEvery) }
+
+// Reload puts to work what the files of certificates, keys and CAs for clients hold now.
+// On an error those at work stay.
+func (s *Server) Reload() error { return s.shown.reload() }
 
 // register notes a listener for Shutdown. It reports whether the server still serves.
 func (s *Server) register(l *listener) bool {

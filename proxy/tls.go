@@ -2,11 +2,9 @@ package proxy
 
 import (
 	"crypto/tls"
-	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 
 	"guard/config"
 )
@@ -31,29 +29,41 @@ func baseTLS(least config.TLSVersion, suites []string) (*tls.Config, error) {
 	return conf, nil
 }
 
-// serverTLS returns what guard shows to its clients, or nil for plain HTTP. Half a
+// serverMaterial is what guard shows to its clients, or nil for plain HTTP. Half a
 // setting is an error: it never falls back to less.
-func serverTLS(c config.TLS) (*tls.Config, error) {
+func serverMaterial(c config.TLS) (*material, error) {
 	if !c.Enabled() {
 		if c.Key != "" || c.ClientCA != "" {
 			return nil, errors.New("tls.key or tls.client_ca without tls.certificate")
 		}
 		return nil, nil //nolint:nilnil // no TLS is not a fault
 	}
+	var paths []string
+	for _, pair := range c.Pairs() {
+		paths = append(paths, pair.Certificate, pair.Key)
+	}
+	if c.ClientCA != "" {
+		paths = append(paths, c.ClientCA)
+	}
+	return newMaterial("client", paths, func(read contents) (*generation, error) { return serverTLS(c, read) })
+}
+
+func serverTLS(c config.TLS, read contents) (*generation, error) {
 	conf, err := baseTLS(c.MinVersion, c.CipherSuites)
 	if err != nil {
 		return nil, fmt.Errorf("cannot serve clients: %w", err)
 	}
 	for _, pair := range c.Pairs() { // of these a client gets the first that is valid for the name it asks for
-		cert, err := tls.LoadX509KeyPair(pair.Certificate, pair.Key)
+		cert, err := read.pair(pair.Certificate, pair.Key)
 		if err != nil {
 			return nil, fmt.Errorf("cannot load the certificate for clients: %w", err)
 		}
 		conf.Certificates = append(conf.Certificates, cert)
 	}
+	g := &generation{tls: conf, ends: firstEnd(conf.Certificates)}
 	switch c.ClientAuth {
 	case config.ClientAuthNone, "":
-		return conf, nil
+		return g, nil
 	case config.ClientAuthOptional:
 		conf.ClientAuth = tls.VerifyClientCertIfGiven
 	case config.ClientAuthRequired:
@@ -61,54 +71,66 @@ func serverTLS(c config.TLS) (*tls.Config, error) {
 	default:
 		return nil, fmt.Errorf("tls.client_auth %q; want none, optional or required", c.ClientAuth)
 	}
-	conf.ClientCAs, err = loadCAs(c.ClientCA)
-	return conf, err
+	if conf.ClientCAs, err = read.pool(c.ClientCA); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// clientMaterial is what guard shows to the cluster: certificate and account.
+func clientMaterial(c config.Upstream) (*material, error) {
+	if (c.ClientCert == "") != (c.ClientKey == "") {
+		return nil, errors.New("upstream.client_certificate and upstream.client_key belong together")
+	}
+	var paths []string
+	for _, path := range []string{c.CAFile, c.ClientCert, c.ClientKey, c.PasswordFile} {
+		if path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return newMaterial("upstream", paths, func(read contents) (*generation, error) { return clientTLS(c, read) })
 }
 
 // clientTLS returns how guard speaks to a node by https; the host name is set for each
 // node and is always checked.
-func clientTLS(c config.Upstream) (*tls.Config, error) {
+func clientTLS(c config.Upstream, read contents) (*generation, error) {
 	conf, err := baseTLS(c.MinVersion, c.CipherSuites)
 	if err != nil {
 		return nil, fmt.Errorf("cannot speak to the cluster: %w", err)
 	}
+	g := &generation{tls: conf}
 	if c.CAFile != "" {
-		pool, err := loadCAs(c.CAFile)
-		if err != nil {
+		if conf.RootCAs, err = read.pool(c.CAFile); err != nil {
 			return nil, err
 		}
-		conf.RootCAs = pool
-	}
-	if (c.ClientCert == "") != (c.ClientKey == "") {
-		return nil, errors.New("upstream.client_certificate and upstream.client_key belong together")
 	}
 	if c.ClientCert != "" {
-		cert, err := tls.LoadX509KeyPair(c.ClientCert, c.ClientKey)
+		cert, err := read.pair(c.ClientCert, c.ClientKey)
 		if err != nil {
 			return nil, fmt.Errorf("cannot load the certificate for the cluster: %w", err)
 		}
 		conf.Certificates = []tls.Certificate{cert}
+		g.ends = firstEnd(conf.Certificates)
 	}
-	return conf, nil
+	g.account, err = accountLine(c, read)
+	return g, err
 }
 
-func loadCAs(file string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read CA file: %w", err)
+// accountLine returns the header line that shows guard to the cluster.
+func accountLine(c config.Upstream, read contents) (string, error) {
+	password := c.Password
+	if c.PasswordFile != "" {
+		text, err := read.file(c.PasswordFile)
+		if err == nil {
+			password, err = config.ParsePassword(text)
+		}
+		if err != nil {
+			return "", fmt.Errorf("cannot read the password for the cluster: %w", err)
+		}
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("no certificate in CA file %q; want PEM", file)
+	if c.Username == "" {
+		return "", nil
 	}
-	return pool, nil
-}
-
-// readPassword reads a password file; its last line end is cut off.
-func readPassword(file string) (string, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", fmt.Errorf("cannot read the password for the cluster: %w", err)
-	}
-	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), nil
+	cred := base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + password.Reveal()))
+	return "Authorization: Basic " + cred + "\r\n", nil
 }

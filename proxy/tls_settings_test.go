@@ -111,7 +111,7 @@ func TestTLSVersions(t *testing.T) {
 		{Certificate: cert, Key: key, MinVersion: "1.1"},
 		{Certificate: cert, Key: key, CipherSuites: []string{"TLS_RSA_WITH_RC4_128_SHA"}},
 	} {
-		if _, err := serverTLS(bad); err == nil {
+		if _, err := serverMaterial(bad); err == nil {
 			t.Errorf("%+v is accepted", bad)
 		}
 	}

@@ -199,7 +199,7 @@ func TestTLSToClients(t *testing.T) {
 		t.Helper()
 		c := conf.TLS
 		change(&c)
-		if _, err := serverTLS(c); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := serverMaterial(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v; want %q", err, want)
 		}
 	}

@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"crypto/tls"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -31,21 +30,18 @@ var _ upstream = (*Transport)(nil)
 // NewTransport makes a transport for the nodes of a configuration. It opens no
 // connection; it does read the certificate files.
 func NewTransport(c config.Upstream, t config.Timeouts) (*Transport, error) {
-	conf, err := clientTLS(c)
-	if err != nil {
-		return nil, err
-	}
-	account, err := accountLine(c)
+	shown, err := clientMaterial(c)
 	if err != nil {
 		return nil, err
 	}
 	tr := &Transport{
-		common: hostCommon{tls: conf, account: account, connect: t.Connect, timeout: t.Upstream},
+		common: hostCommon{shown: shown, connect: t.Connect, timeout: t.Upstream},
 		nodes: newNodes(nodeLimits{
 			maxConns: max(c.MaxConns, 1), maxQueue: c.MaxQueue, queueTime: c.QueueTimeout, slowStart: c.SlowStart,
 			idleTime: maxIdleTime, connect: t.Connect,
 		}),
 	}
+	shown.swapped = tr.nodes.retire
 	for _, raw := range c.URLs {
 		at, err := parseAddress(raw)
 		if err != nil {
@@ -116,6 +112,10 @@ func (c *call) again(err error) bool {
 	return true
 }
 
+// Reload puts to work what the files of certificates, keys, CAs and the password hold
+// now. On an error those at work stay.
+func (t *Transport) Reload() error { return t.common.shown.reload() }
+
 // Close ends all idle connections and what looks after the nodes. Calls under way end
 // as they would, and their connections with them; no call begins any more.
 func (t *Transport) Close() { t.nodes.close() }
@@ -148,56 +148,35 @@ func parseAddress(raw string) (address, error) {
 
 // hostCommon is what all nodes have in common.
 type hostCommon struct {
-	tls     *tls.Config // for https
-	account string      // header line with guard's own credentials, or empty
+	shown   *material // to the node: certificate, CAs, account
 	connect time.Duration
 	timeout time.Duration
 }
 
 func (t *Transport) newHost(at address) *host {
-	h := &host{address: at, hostCommon: t.common, nodes: t.nodes}
-	h.tls = nil
-	if at.secure {
-		h.tls = t.common.tls.Clone()
-		h.tls.ServerName = at.server
-	}
-	return h
+	return &host{address: at, hostCommon: t.common, nodes: t.nodes}
 }
 
 // deadPeer notices within half a minute that the far end of a connection is gone
 // without a word.
 var deadPeer = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
 
-// open connects to the node; nothing of a call is sent.
-func (h *host) open(ctx context.Context) (net.Conn, error) {
+// open connects to the node; nothing of a call is sent. By TLS its name is always
+// checked.
+func (h *host) open(ctx context.Context, shown *generation) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.connect)
 	defer cancel()
 	d := net.Dialer{KeepAliveConfig: deadPeer}
 	c, err := d.DialContext(ctx, "tcp", h.dial)
-	if err != nil || h.tls == nil {
+	if err != nil || !h.secure {
 		return c, err
 	}
-	tc := tls.Client(c, h.tls)
+	conf := shown.tls.Clone()
+	conf.ServerName = h.server
+	tc := tls.Client(c, conf)
 	if err := tc.HandshakeContext(ctx); err != nil {
 		_ = c.Close()
 		return nil, err
 	}
 	return tc, nil
-}
-
-// accountLine returns the header line that shows guard to the cluster.
-func accountLine(c config.Upstream) (string, error) {
-	password := c.Password.Reveal()
-	if c.PasswordFile != "" {
-		text, err := readPassword(c.PasswordFile)
-		if err != nil {
-			return "", err
-		}
-		password = text
-	}
-	if c.Username == "" {
-		return "", nil
-	}
-	cred := base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + password))
-	return "Authorization: Basic " + cred + "\r\n", nil
 }

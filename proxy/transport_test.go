@@ -237,12 +237,12 @@ func TestPasswordFile(t *testing.T) {
 	node := newFake(t)
 	conf := testConfig(node.url())
 	conf.Upstream.Username, conf.Upstream.PasswordFile = "guard", filepath.Join(t.TempDir(), "password")
-	if err := os.WriteFile(conf.Upstream.PasswordFile, []byte("s3 cret\n\r\n"), 0o600); err != nil {
+	if err := os.WriteFile(conf.Upstream.PasswordFile, []byte("s3 cret\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
 	g.send(request("GET", "/", "", ""))
-	if seen := node.requests(); len(seen) != 1 || seen[0].header.Get("Authorization") != basic("guard", "s3 cret\n") {
+	if seen := node.requests(); len(seen) != 1 || seen[0].header.Get("Authorization") != basic("guard", "s3 cret") {
 		t.Errorf("the node got %+v", seen)
 	}
 }

@@ -23,6 +23,7 @@ const (
 type wire struct {
 	paced
 	host *host
+	made *generation // what it was opened with
 	src  *bufio.Reader
 	dst  *bufio.Writer
 	idle time.Time // since when it lies in the pool
@@ -32,9 +33,9 @@ type wire struct {
 	raw  syscall.RawConn // to look whether it is quiet; nil if it can't be told
 }
 
-func newWire(c net.Conn, h *host, timeout time.Duration) *wire {
-	w := &wire{paced: paced{Conn: c}, host: h}
-	w.writeTimeout = timeout
+func newWire(c net.Conn, h *host, made *generation) *wire {
+	w := &wire{paced: paced{Conn: c}, host: h, made: made}
+	w.writeTimeout = h.timeout
 	w.raw, _ = rawConn(c)
 	w.src = bufio.NewReaderSize(&w.paced, 16<<10)
 	w.dst = bufio.NewWriterSize(&w.paced, 16<<10)
@@ -53,6 +54,9 @@ func rawConn(c net.Conn) (syscall.RawConn, bool) {
 	raw, err := sc.SyscallConn()
 	return raw, err == nil
 }
+
+// current reports whether a new connection would be opened with the same.
+func (w *wire) current() bool { return w.made == w.host.shown.load() }
 
 // kill ends the connection, and whatever reads or writes on it, and frees its slot.
 func (w *wire) kill() {
@@ -108,7 +112,7 @@ func (w *wire) appendHead(b []byte, c *call) []byte {
 	b = append(b, " HTTP/1.1\r\nHost: "...)
 	b = append(b, w.host.name...)
 	b = append(b, "\r\n"...)
-	b = append(b, w.host.account...)
+	b = append(b, w.made.account...)
 	for _, f := range c.fields {
 		b = append(b, f.name...)
 		b = append(b, ": "...)

@@ -107,7 +107,7 @@ func FuzzParseAnswer(f *testing.F) {
 
 // TestAppendHead writes a call as one strict parser after the other reads it.
 func TestAppendHead(t *testing.T) {
-	w := &wire{host: &host{address: address{name: "es:9200"}, hostCommon: hostCommon{account: "Authorization: Basic eA==\r\n"}}}
+	w := &wire{host: &host{address: address{name: "es:9200"}}, made: &generation{account: "Authorization: Basic eA==\r\n"}}
 	f := func(c call, want string) {
 		t.Helper()
 		got := string(w.appendHead(nil, &c))

@@ -129,6 +129,7 @@ func (srv *server) run(ctx context.Context) error {
 	parts.Go(func() { cancelOn(cancel, probes.Serve(internal)) })
 	parts.Go(func() { cancelOn(cancel, srv.source.Run(ctx)) })
 	parts.Go(func() { srv.reloads.run(ctx) })
+	parts.Go(func() { srv.proxy.Watch(ctx) })
 	parts.Go(func() { srv.warnIfOpen(ctx) })
 	if d := srv.config.Upstream.Discovery; d.Enabled {
 		parts.Go(func() { srv.transport.Discover(ctx, d.Interval) })

@@ -1,0 +1,473 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"guard/config"
+	"guard/gate"
+)
+
+// copyFile puts the content of one file in the place of another's.
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// metric returns the value of a gauge or counter; label is the value of its label.
+func (g *guarded) metric(name, label string) float64 {
+	g.t.Helper()
+	families, err := g.reg.Gather()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == name && (label == "" || m.GetLabel()[0].GetValue() == label) {
+				return m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			}
+		}
+	}
+	g.t.Fatalf("no metric %s %s", name, label)
+	return 0
+}
+
+// TestMaterial holds when files are put to work: by two looks that see the same, or at
+// once when asked to. A fault keeps what is at work and is told once; files that hold
+// again what is at work make no new generation.
+func TestMaterial(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one")
+	bad := errors.New("bad")
+	m, err := newMaterial("client", []string{file}, func(c contents) (*generation, error) {
+		text, err := c.file(file)
+		if strings.HasPrefix(string(text), "bad") {
+			err = bad
+		}
+		return &generation{account: string(text)}, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	swaps := 0
+	m.swapped = func() { swaps++ }
+	m.told = func(_ *material, swapped bool, err error) {
+		switch {
+		case err != nil:
+			told = append(told, "fault")
+		case swapped:
+			told = append(told, "swapped")
+		default:
+			told = append(told, "taken back")
+		}
+	}
+	f := func(act func(), works string, faulty bool, want ...string) {
+		t.Helper()
+		told = nil
+		act()
+		if got := m.load().account; got != works || m.faulty.Load() != faulty || !slices.Equal(told, want) {
+			t.Errorf("at work is %q, faulty %v, told %q; want %q, %v, %q", got, m.faulty.Load(), told, works, faulty, want)
+		}
+	}
+	reload := func(want error) func() {
+		return func() {
+			if err := m.reload(); !errors.Is(err, want) {
+				t.Errorf("reload: %v; want %v", err, want)
+			}
+		}
+	}
+	f(m.look, "one", false)
+	write("two")
+	f(m.look, "one", false) // it may be half written
+	f(m.look, "two", false, "swapped")
+	f(m.look, "two", false)
+	write("bad")
+	f(m.look, "two", false)
+	f(m.look, "two", true, "fault")
+	f(m.look, "two", true)
+	f(reload(bad), "two", true)
+	write("bad as well")
+	f(reload(bad), "two", true, "fault")
+	before := m.load()
+	write("two")
+	f(reload(nil), "two", false, "taken back")
+	if m.load() != before {
+		t.Error("the same bytes are another generation")
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	f(reload(os.ErrNotExist), "two", true, "fault")
+	write("three")
+	f(reload(nil), "three", false, "swapped")
+	if err := errors.Join(os.WriteFile(file+".4", []byte("four"), 0o600), os.Symlink(file+".4", file+".link"), os.Rename(file+".link", file)); err != nil {
+		t.Fatal(err)
+	}
+	f(m.look, "three", false)
+	f(m.look, "four", false, "swapped") // by a link, as a mounted Secret does
+	if swaps != 3 {
+		t.Errorf("swapped %d times; want 3", swaps)
+	}
+}
+
+// TestParseCertificates: a file that is still being written is not taken for whole.
+func TestParseCertificates(t *testing.T) {
+	a := newAuthority(t)
+	text, err := os.ReadFile(a.file)
+	a.must(err)
+	one := string(text)
+	f := func(text string, want int, fault string) {
+		t.Helper()
+		certs, err := parseCertificates([]byte(text))
+		if len(certs) != want || (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {
+			t.Errorf("%.40q: got %d certificates, %v; want %d, %q", text, len(certs), err, want, fault)
+		}
+	}
+	f("", 0, "")
+	f("# a comment\n"+one+"and another\n"+one, 2, "")
+	f(one+one[:len(one)/2], 0, "a block of PEM has no end")
+	f(one[:len(one)/2]+one, 0, "a block of PEM")
+	f(one+"-----BEGIN", 1, "") // not even begun
+	f(one+"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", 0, "certificate 2")
+	f("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"+one, 1, "")
+}
+
+// TestReloadForClients: a new certificate is shown and new CAs hold, for new connections
+// as for those that are open; whoever is not touched by it keeps his connection.
+func TestReloadForClients(t *testing.T) {
+	a, other := newAuthority(t), newAuthority(t)
+	dir := t.TempDir()
+	conf := testConfig(newFake(t).url())
+	conf.TLS.Certificate, conf.TLS.Key = filepath.Join(dir, "cert"), filepath.Join(dir, "key")
+	conf.TLS.ClientCA, conf.TLS.ClientAuth = filepath.Join(dir, "ca"), config.ClientAuthOptional
+	show := func(from *authority, name string) {
+		cert, key := from.issue(name, []string{"127.0.0.1"})
+		copyFile(t, cert, conf.TLS.Certificate)
+		copyFile(t, key, conf.TLS.Key)
+	}
+	show(a, "first")
+	copyFile(t, a.file, conf.TLS.ClientCA)
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+	if got, want := g.metric("guard_certificate_expiry_seconds", "client"), float64(g.srv.shown.load().ends.Unix()); got != want || want < float64(time.Now().Unix()) {
+		t.Errorf("guard_certificate_expiry_seconds is %v; want %v", got, want)
+	}
+	roots := a.pool()
+	roots.AddCert(other.cert)
+	connect := func(from *authority, user string) (status func() int, name string, resumed bool, config *tls.Config) {
+		t.Helper()
+		config = &tls.Config{RootCAs: roots, ServerName: "127.0.0.1", ClientSessionCache: tls.NewLRUClientSessionCache(1)}
+		if from != nil {
+			certFile, keyFile := from.issue(user, nil)
+			cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+			a.must(err)
+			config.Certificates = []tls.Certificate{cert}
+		}
+		status, name, resumed = g.tlsClient(config)
+		return status, name, resumed, config
+	}
+	annas, shown, _, annasConfig := connect(a, "anna")
+	plain, _, _, _ := connect(nil, "")
+	if annas() != 200 || plain() != 401 || shown != "first" {
+		t.Fatalf("before: the certificate is %q", shown)
+	}
+	if again, _, resumed := g.tlsClient(annasConfig); again() != 200 || !resumed {
+		t.Fatal("the session is not resumed; the test shows little")
+	}
+
+	show(other, "second")
+	a.must(g.srv.Reload())
+	again, shown, resumed := g.tlsClient(annasConfig)
+	if annas() != 200 || plain() != 401 || again() != 200 || shown != "second" || resumed {
+		t.Errorf("after a new certificate: it is %q, resumed %v", shown, resumed)
+	}
+
+	copyFile(t, other.file, conf.TLS.ClientCA)
+	a.must(g.srv.Reload())
+	if got := annas(); got != 0 {
+		t.Errorf("the open connection of a client whose CA is gone got %d; want it closed", got)
+	}
+	if again, _, _ := g.tlsClient(annasConfig); again() != 0 {
+		t.Error("a session outlives the CA of its certificate")
+	}
+	if plain() != 401 {
+		t.Error("a connection without a certificate was closed")
+	}
+	if ottos, _, _, _ := connect(other, "otto"); ottos() != 200 {
+		t.Error("the new CA's client is refused")
+	}
+}
+
+// tlsClient connects and returns what sends a request and gives its status, 0 if the
+// connection ended; and whom guard said to be.
+func (g *guarded) tlsClient(conf *tls.Config) (status func() int, name string, resumed bool) {
+	g.t.Helper()
+	c := tls.Client(g.dial(), conf)
+	if err := c.Handshake(); err != nil {
+		g.t.Fatal(err)
+	}
+	br := bufio.NewReader(c)
+	status = func() int {
+		_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+		return readGot(g.t, c, br, "GET").status
+	}
+	state := c.ConnectionState()
+	return status, state.PeerCertificates[0].Subject.CommonName, state.DidResume
+}
+
+// TestReloadKeepsTheOld: what is bad or half changes nothing, is told once, and shows.
+func TestReloadKeepsTheOld(t *testing.T) {
+	a := newAuthority(t)
+	dir := t.TempDir()
+	conf := testConfig(newFake(t).url())
+	conf.TLS.Certificate, conf.TLS.Key = filepath.Join(dir, "cert"), filepath.Join(dir, "key")
+	conf.TLS.ClientCA, conf.TLS.ClientAuth = filepath.Join(dir, "ca"), config.ClientAuthOptional
+	cert, key := a.issue("first", []string{"127.0.0.1"})
+	cert2, key2 := a.issue("second", []string{"127.0.0.1"})
+	copyFile(t, cert, conf.TLS.Certificate)
+	copyFile(t, key, conf.TLS.Key)
+	copyFile(t, a.file, conf.TLS.ClientCA)
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+	const refused = "cannot use the changed certificates or credentials; those at work stay"
+	f := func(file, from string, cut int, want string) {
+		t.Helper()
+		text, err := os.ReadFile(from)
+		a.must(err)
+		a.must(os.WriteFile(file, text[:len(text)-cut], 0o600))
+		err = g.srv.Reload()
+		again := g.srv.Reload()
+		records := g.logs.FilterMessage(refused).Len()
+		_ = g.logs.TakeAll()
+		if want == "" {
+			if err != nil || records != 0 || g.metric("guard_tls_faulty", "") != 0 {
+				t.Errorf("%s: got %v, %d records", file, err, records)
+			}
+			return
+		}
+		if err == nil || again == nil || !strings.Contains(err.Error(), want) || records != 1 || g.metric("guard_tls_faulty", "") != 1 {
+			t.Errorf("%s: got %v, then %v, %d records; want one with %q", file, err, again, records, want)
+		}
+		if _, name, _ := g.tlsClient(&tls.Config{RootCAs: a.pool(), ServerName: "127.0.0.1"}); name != "first" {
+			t.Errorf("guard shows %q", name)
+		}
+	}
+	f(conf.TLS.Certificate, cert2, 0, "private key does not match public key")
+	f(conf.TLS.Certificate, cert2, 40, "a block of PEM has no end")
+	f(conf.TLS.Certificate, cert, 0, "")
+	f(conf.TLS.Key, key2, 40, "failed to find any PEM data in key input")
+	f(conf.TLS.Key, key, 0, "")
+	f(conf.TLS.ClientCA, key, 0, "no certificate in CA file")
+	f(conf.TLS.ClientCA, a.file, 20, "a block of PEM has no end")
+	f(conf.TLS.ClientCA, a.file, 0, "")
+	if got := g.metric("guard_tls_reload_errors_total", ""); got != 5 {
+		t.Errorf("%v faults are counted; want 5", got)
+	}
+}
+
+// TestWatchFiles: nobody has to ask for a reload, and the watch ends with its context.
+func TestWatchFiles(t *testing.T) {
+	a := newAuthority(t)
+	conf := testConfig(newFake(t).url())
+	conf.TLS.Certificate, conf.TLS.Key = a.issue("first", []string{"127.0.0.1"})
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		g.srv.files.watch(ctx, time.Millisecond)
+	}()
+	cert, key := a.issue("second", []string{"127.0.0.1"})
+	copyFile(t, cert, conf.TLS.Certificate)
+	copyFile(t, key, conf.TLS.Key)
+	eventually(t, "the new certificate is shown", func() bool {
+		_, name, _ := g.tlsClient(&tls.Config{RootCAs: a.pool(), ServerName: "127.0.0.1"})
+		return name == "second"
+	})
+	cancel()
+	<-ended
+}
+
+// TestReloadToTheCluster: new connections are made with the new certificate, CAs and
+// password, those that lie idle are closed, and a call under way ends on its own.
+func TestReloadToTheCluster(t *testing.T) {
+	a, other := newAuthority(t), newAuthority(t)
+	dir := t.TempDir()
+	both := a.pool()
+	both.AddCert(other.cert)
+	hold := make(chan struct{})
+	node := func(from *authority) (*esfake, func() []string) {
+		certFile, keyFile := from.issue("node", []string{"127.0.0.1"})
+		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+		a.must(err)
+		ln, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+			Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: both, MinVersion: tls.VersionTLS12,
+		})
+		a.must(err)
+		fake := newFakeOn(t, ln)
+		var mu sync.Mutex
+		var seen []string
+		fake.answers(func(c net.Conn, r *http.Request, _ []byte) {
+			_, password, _ := r.BasicAuth()
+			mu.Lock()
+			seen = append(seen, c.(*tls.Conn).ConnectionState().PeerCertificates[0].Subject.CommonName+" "+password)
+			mu.Unlock()
+			if r.URL.Path == "/hold" {
+				<-hold
+			}
+			writeAnswer(c, 200, "{}")
+		})
+		return fake, func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(seen)
+		}
+	}
+	fake, seen := node(a)
+	conf := testConfig("https://" + fake.ln.Addr().String())
+	u := &conf.Upstream
+	u.CAFile, u.ClientCert, u.ClientKey = filepath.Join(dir, "ca"), filepath.Join(dir, "cert"), filepath.Join(dir, "key")
+	u.Username, u.PasswordFile = "guard", filepath.Join(dir, "password")
+	show := func(ca *authority, name, password string) {
+		t.Helper()
+		cert, key := a.issue(name, nil)
+		copyFile(t, cert, u.ClientCert)
+		copyFile(t, key, u.ClientKey)
+		copyFile(t, ca.file, u.CAFile)
+		a.must(os.WriteFile(u.PasswordFile, []byte(password+"\n"), 0o600))
+	}
+	show(a, "first", "one")
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+	tr := g.srv.cluster.(*Transport)
+	get := func(path string, want int) {
+		t.Helper()
+		if got := g.send(request("GET", path, "", "")); got.status != want {
+			t.Errorf("%s: got %d %s; want %d", path, got.status, got.body, want)
+		}
+	}
+	get("/", 200)
+	held := make(chan got, 1)
+	go func() { held <- g.send(request("GET", "/hold", "", "")) }()
+	eventually(t, "the call is under way", func() bool { return len(fake.requests()) == 2 })
+	get("/", 200) // on a connection that then lies idle
+
+	show(a, "second", "two")
+	a.must(tr.Reload())
+	eventually(t, "the idle connection is closed", func() bool { return fake.open() == 1 })
+	get("/", 200)
+	close(hold)
+	if a := <-held; a.status != 200 {
+		t.Errorf("the call under way got %+v", a)
+	}
+	eventually(t, "its connection is closed behind it", func() bool { return fake.open() == 1 })
+	if want := []string{"first one", "first one", "first one", "second two"}; !slices.Equal(seen(), want) {
+		t.Errorf("the node saw %q; want %q", seen(), want)
+	}
+
+	show(other, "third", "three") // whose CA did not sign the node's
+	a.must(tr.Reload())
+	get("/", 503)
+	show(a, "fourth", "")
+	if err := tr.Reload(); err == nil || !strings.Contains(err.Error(), "cannot read the password for the cluster: file is empty") {
+		t.Errorf("an empty password: %v", err)
+	}
+	get("/", 503)
+	show(a, "fourth", "four")
+	a.must(tr.Reload())
+	get("/", 200)
+	if got, want := seen(), "fourth four"; got[len(got)-1] != want {
+		t.Errorf("the node saw %q; want %q last", got, want)
+	}
+}
+
+// TestReloadUnderLoad swaps certificates as fast as it can under clients that keep their
+// connections and clients that make new ones: none loses a request.
+func TestReloadUnderLoad(t *testing.T) {
+	a := newAuthority(t)
+	node := tlsNode(t, a, "127.0.0.1")
+	dir := t.TempDir()
+	conf := testConfig("https://" + node.ln.Addr().String())
+	conf.TLS.Certificate, conf.TLS.Key = filepath.Join(dir, "cert"), filepath.Join(dir, "key")
+	conf.Upstream.CAFile = a.file
+	conf.Upstream.ClientCert, conf.Upstream.ClientKey = filepath.Join(dir, "cert"), filepath.Join(dir, "key")
+	pairs := [2][2]string{}
+	for i, name := range []string{"one", "two"} {
+		pairs[i][0], pairs[i][1] = a.issue(name, []string{"127.0.0.1"})
+	}
+	copyFile(t, pairs[0][0], conf.TLS.Certificate)
+	copyFile(t, pairs[0][1], conf.TLS.Key)
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+	before := runtime.NumGoroutine()
+	stop := make(chan struct{})
+	var clients sync.WaitGroup
+	for range 4 {
+		clients.Go(func() { loadByTLS(t, g, a.pool(), stop) })
+	}
+	tr := g.srv.cluster.(*Transport)
+	for i := range 100 {
+		copyFile(t, pairs[i%2][0], conf.TLS.Certificate)
+		_ = g.srv.Reload() // with the other's key: a fault
+		copyFile(t, pairs[i%2][1], conf.TLS.Key)
+		a.must(g.srv.Reload())
+		a.must(tr.Reload())
+	}
+	close(stop)
+	clients.Wait()
+	tr.Close()
+	eventually(t, "all connections to the node are given back", func() bool { return tr.Open() == 0 })
+	eventually(t, "goroutines have ended", func() bool { return runtime.NumGoroutine() < before+20 }) // idle workers of fasthttp
+	if got := g.metric("guard_tls_faulty", ""); got != 0 {
+		t.Errorf("guard_tls_faulty is %v", got)
+	}
+}
+
+// loadByTLS sends reads and writes until stop, three on each connection.
+func loadByTLS(t *testing.T, g *guarded, roots *x509.CertPool, stop chan struct{}) {
+	for n := 0; ; n++ {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		c, err := tls.Dial("tcp", g.addr, &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12})
+		if err != nil {
+			t.Errorf("cannot connect: %v", err)
+			return
+		}
+		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+		br := bufio.NewReader(c)
+		for _, method := range []string{"GET", "POST", "PUT"} {
+			_, _ = io.WriteString(c, request(method, "/i", jsonLine, "{}"))
+			if a := readGot(t, c, br, method); a.status != 200 || a.cut {
+				t.Errorf("%s: got %+v", method, a)
+			}
+		}
+		_ = c.Close()
+	}
+}
