@@ -17,7 +17,7 @@ import (
 // it on the connection and in the headers.
 type Credentials struct {
 	Authorization []string          // the values of all Authorization headers
-	Peer          netip.Addr        // of the connection
+	Peer          netip.Addr        // of the client; zero if it came by a Unix socket
 	Certificate   *x509.Certificate // of the client, verified; nil without one
 }
 

@@ -11,7 +11,7 @@ import (
 
 // validate checks what was decoded, without I/O.
 func (c *Config) validate(r *report) {
-	checkAddress(r, c.Pos.At("listen"), c.Listen)
+	c.validateListen(r)
 	checkAddress(r, c.Pos.At("internal"), c.Internal)
 	if c.Listen == c.Internal && !strings.HasSuffix(c.Listen, ":0") {
 		r.fault(c.Pos.At("internal"), "an address of its own: probes and metrics are not for clients", "%q, the same as listen", c.Internal)

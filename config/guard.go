@@ -1,29 +1,54 @@
 package config
 
-import "time"
+import (
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Config is guard.yml.
 type Config struct {
 	Pos Pos `yaml:"-"`
 
-	Listen   string   `yaml:"listen"`   // address for clients
-	Internal string   `yaml:"internal"` // address for probes and metrics; not for clients
-	TLS      TLS      `yaml:"tls"`
-	Upstream Upstream `yaml:"upstream"`
-	Security string   `yaml:"security"` // the security folder
-	Limits   Limits   `yaml:"limits"`
-	Timeouts Timeouts `yaml:"timeouts"`
-	State    State    `yaml:"state"`
-	Auth     Auth     `yaml:"auth"`
-	Policy   Policy   `yaml:"policy"`
-	Log      Log      `yaml:"log"`
+	Listen     string   `yaml:"listen"`      // address for clients: host:port, or unix:/path for a socket
+	ListenMode FileMode `yaml:"listen_mode"` // of the socket's file, octal; 0660 lets the owner and the group connect
+	Internal   string   `yaml:"internal"`    // address for probes and metrics; not for clients
+	TLS        TLS      `yaml:"tls"`
+	Upstream   Upstream `yaml:"upstream"`
+	Security   string   `yaml:"security"` // the security folder
+	Limits     Limits   `yaml:"limits"`
+	Timeouts   Timeouts `yaml:"timeouts"`
+	State      State    `yaml:"state"`
+	Auth       Auth     `yaml:"auth"`
+	Policy     Policy   `yaml:"policy"`
+	Log        Log      `yaml:"log"`
 }
+
+// Socket returns the path of the socket to listen on, if it is one.
+func (c *Config) Socket() (path string, ok bool) { return strings.CutPrefix(c.Listen, "unix:") }
 
 // SetDefaults states what holds for keys that are absent.
 func (c *Config) SetDefaults() {
 	c.Listen = "127.0.0.1:9200"
+	c.ListenMode = defaultMode
 	c.Internal = "127.0.0.1:9290"
 	c.Security = "security"
+}
+
+// FileMode is the mode of a file in octal digits.
+type FileMode string
+
+const defaultMode FileMode = "0660"
+
+// Perm returns the mode as a number.
+func (m FileMode) Perm() (fs.FileMode, error) {
+	n, err := strconv.ParseUint(string(m), 8, 16)
+	if err != nil || n > 0o777 || len(m) < 3 {
+		return 0, fmt.Errorf("mode %q; want octal digits such as 0660", string(m))
+	}
+	return fs.FileMode(n), nil
 }
 
 // ClientAuth says whether clients have to show a certificate.

@@ -132,7 +132,7 @@ func TestRefusedGuard(t *testing.T) {
 	}
 	f("", "guard.yml:1: file is empty; want a map of keys")
 	f("listen: [\n", "guard.yml:1: did not find expected node content; want each bracket closed, and commas between the items")
-	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, internal, limits, listen, log, policy, security, state, timeouts, tls, upstream`)
+	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, internal, limits, listen, listen_mode, log, policy, security, state, timeouts, tls, upstream`)
 	f("listen: &a x\ninternal: *a\n",
 		`guard.yml:1: listen: anchor "&a"; want the text itself, written out where it is used`,
 		`guard.yml:2: internal: alias "*a"; want the text itself, written out where it is used`)
@@ -149,6 +149,14 @@ func TestRefusedGuard(t *testing.T) {
 	one("listen: localhost\n", `listen: "localhost"; want host:port, such as 127.0.0.1:9200 or :9200`)
 	one("listen: ':http'\n", `listen: port "http"; want host:port, such as 127.0.0.1:9200 or :9200`)
 	one("listen: ':65536'\n", `listen: port "65536"; want host:port, such as 127.0.0.1:9200 or :9200`)
+	one("listen: unix:guard.sock\n", `listen: path "guard.sock"; want an absolute path, such as unix:/run/guard/guard.sock`)
+	one("listen: 'unix:'\n", `listen: path ""; want an absolute path, such as unix:/run/guard/guard.sock`)
+	one("listen: unix:/"+strings.Repeat("x", 107)+"\n", `listen: a path of 108 bytes; want at most 107 bytes`)
+	one("listen_mode: 0600\n", `listen_mode: set, and listen is no socket; want a socket to listen on, or no mode`)
+	for _, mode := range []string{"66", "0888", "1777", "rw", "", "-660", "0o660"} {
+		f("upstream: {urls: ['http://127.0.0.1:9201']}\nlisten: unix:/run/guard.sock\nlisten_mode: '"+mode+"'\n",
+			`guard.yml:3: listen_mode: "`+mode+`"; want octal digits, such as 0660`)
+	}
 	one("internal: 127.0.0.1:9200\n", `internal: "127.0.0.1:9200", the same as listen; want an address of its own: probes and metrics are not for clients`)
 	one("security: ''\n", `security: ""; want the path of the security folder`)
 	one("tls: {certificate: c.pem}\n", `tls.key: not set, and certificate is; want both or none`)

@@ -47,8 +47,8 @@ type conn struct {
 	tls    *tls.Conn // nil on plain connections
 	shown  *material
 	made   *generation // by which its certificate was last found good; nil if plain
-	peer   netip.Addr
-	from   string // peer as text
+	peer   netip.Addr  // zero if the client came by a Unix socket
+	from   string      // peer as text; empty for none
 	watch  watched
 	late   atomic.Bool // the client may still be sending what nobody will read
 	closed atomic.Bool

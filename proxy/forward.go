@@ -115,7 +115,7 @@ func (t *turn) forwardCall(f *gate.Forwarding) (c *call, local *gate.Answer, err
 func (t *turn) wireCall(c *gate.Call, p passing) *call {
 	h := &t.conn.head
 	w := &call{method: c.Method, target: c.Target, fields: h.requestFields(p), repeatable: c.Repeatable}
-	if !p.own {
+	if !p.own && t.conn.from != "" {
 		w.fields = append(w.fields, newField("X-Forwarded-For", t.conn.from))
 	}
 	contentType := c.ContentType

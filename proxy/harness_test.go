@@ -116,12 +116,12 @@ var authLine = "Authorization: " + basic("anna", "pw") + "\r\n"
 
 // guarded is a running server in front of a node.
 type guarded struct {
-	t    testing.TB
-	srv  *Server
-	addr string
-	gate *fakeGate
-	logs *observer.ObservedLogs
-	reg  *prometheus.Registry
+	t             testing.TB
+	srv           *Server
+	network, addr string
+	gate          *fakeGate
+	logs          *observer.ObservedLogs
+	reg           *prometheus.Registry
 }
 
 // testConfig has the defaults with timeouts that a test can wait for.
@@ -143,6 +143,16 @@ func startGuard(t testing.TB, g *fakeGate, c *config.Config) *guarded {
 // startGuardAs is startGuard with another way to find out who asks.
 func startGuardAs(t testing.TB, g *fakeGate, c *config.Config, auth Authenticator) *guarded {
 	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startGuardOn(t, g, c, auth, ln)
+}
+
+// startGuardOn is startGuardAs for a listener of the test's own.
+func startGuardOn(t testing.TB, g *fakeGate, c *config.Config, auth Authenticator, ln net.Listener) *guarded {
+	t.Helper()
 	tr, err := NewTransport(c.Upstream, c.Timeouts)
 	if err != nil {
 		t.Fatal(err)
@@ -150,10 +160,6 @@ func startGuardAs(t testing.TB, g *fakeGate, c *config.Config, auth Authenticato
 	core, logs := observer.New(zapcore.InfoLevel)
 	reg := prometheus.NewRegistry()
 	srv, err := New(Options{Config: c, Transport: tr, Snapshots: g, Auth: auth, Log: zap.New(core), Metrics: reg})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,13 +174,13 @@ func startGuardAs(t testing.TB, g *fakeGate, c *config.Config, auth Authenticato
 			t.Errorf("Serve: %v", err)
 		}
 	})
-	return &guarded{t: t, srv: srv, addr: ln.Addr().String(), gate: g, logs: logs, reg: reg}
+	return &guarded{t: t, srv: srv, network: ln.Addr().Network(), addr: ln.Addr().String(), gate: g, logs: logs, reg: reg}
 }
 
 // dial opens a connection that fails the test rather than hang.
 func (g *guarded) dial() net.Conn {
 	g.t.Helper()
-	c, err := net.Dial("tcp", g.addr)
+	c, err := net.Dial(g.network, g.addr)
 	if err != nil {
 		g.t.Fatal(err)
 	}

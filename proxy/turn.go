@@ -92,7 +92,7 @@ func (t *turn) unknownCaller(err error) reply {
 	}
 	t.srv.metrics.denied(reason)
 	if t.srv.denyLog.Allow() {
-		t.srv.log.Warn("login refused", zap.String("id", t.req.ID), zap.String("reason", string(reason)), zap.Error(err), zap.Stringer("peer", t.conn.peer))
+		t.srv.log.Warn("login refused", zap.String("id", t.req.ID), zap.String("reason", string(reason)), zap.Error(err), t.peer())
 	}
 	whole := gate.Answer{Status: a.Status, ContentType: a.ContentType, Body: []byte(a.Body)}
 	if a.Authenticate != "" {
@@ -230,7 +230,15 @@ func (t *turn) logDenial(r *ask.Rejection) {
 	t.srv.log.Warn("request denied",
 		zap.String("id", t.req.ID), zap.String("reason", string(r.Reason)), zap.Int("status", r.Status.Code()), zap.String("user", user),
 		zap.String("route", t.route), zap.String("action", r.Action), zap.Strings("missing", missing), zap.Int("missing_total", len(r.Missing)),
-		zap.String("public", clipLog(r.Public)), zap.Error(r.Cause), zap.Stringer("peer", t.conn.peer))
+		zap.String("public", clipLog(r.Public)), zap.Error(r.Cause), t.peer())
+}
+
+// peer names the client in the log.
+func (t *turn) peer() zap.Field {
+	if !t.conn.peer.IsValid() {
+		return zap.String("peer", "unix")
+	}
+	return zap.Stringer("peer", t.conn.peer)
 }
 
 func clipLog(s string) string {

@@ -51,7 +51,7 @@ type settings struct {
 func (s *settings) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&s.file, "config", "c", "", "configuration file (guard.yml); flags win over it")
-	f.StringVar(&s.overrides.Listen, "listen", "", "address for clients, such as 127.0.0.1:9200")
+	f.StringVar(&s.overrides.Listen, "listen", "", "address for clients, such as 127.0.0.1:9200 or unix:/run/guard/guard.sock")
 	f.StringVar(&s.overrides.Internal, "internal", "", "address for probes and metrics, such as 127.0.0.1:9290")
 	f.StringSliceVar(&s.overrides.Upstream, "upstream", nil, "URL of a node of the cluster; several by commas or repeats")
 	f.StringVar(&s.overrides.Security, "security", "", "folder with roles.yml and its siblings")

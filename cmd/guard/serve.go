@@ -112,7 +112,11 @@ func (srv *server) stateFailed(err error) {
 
 // run serves until ctx ends, then drains.
 func (srv *server) run(ctx context.Context) error {
-	clients, err := net.Listen("tcp", srv.config.Listen)
+	mode, err := srv.config.ListenMode.Perm()
+	if err != nil {
+		return err
+	}
+	clients, err := proxy.Listen(ctx, srv.config.Listen, mode)
 	if err != nil {
 		return fmt.Errorf("cannot listen for clients: %w", err)
 	}

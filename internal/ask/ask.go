@@ -27,8 +27,8 @@ type Request struct {
 	RawTarget string
 
 	Header Header
-	Peer   netip.Addr
-	Now    time.Time // the one clock of this request: date math, rules
+	Peer   netip.Addr // of the client; zero if it has none
+	Now    time.Time  // the one clock of this request: date math, rules
 
 	// Body is the whole body, inflated, or nil when Intake said that it is not read.
 	Body []byte
