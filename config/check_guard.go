@@ -12,6 +12,7 @@ import (
 // validate checks what was decoded, without I/O.
 func (c *Config) validate(r *report) {
 	c.validateListen(r)
+	c.validateProxies(r)
 	checkAddress(r, c.Pos.At("internal"), c.Internal)
 	if c.Listen == c.Internal && !strings.HasSuffix(c.Listen, ":0") {
 		r.fault(c.Pos.At("internal"), "an address of its own: probes and metrics are not for clients", "%q, the same as listen", c.Internal)

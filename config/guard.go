@@ -12,18 +12,20 @@ import (
 type Config struct {
 	Pos Pos `yaml:"-"`
 
-	Listen     string   `yaml:"listen"`      // address for clients: host:port, or unix:/path for a socket
-	ListenMode FileMode `yaml:"listen_mode"` // of the socket's file, octal; 0660 lets the owner and the group connect
-	Internal   string   `yaml:"internal"`    // address for probes and metrics; not for clients
-	TLS        TLS      `yaml:"tls"`
-	Upstream   Upstream `yaml:"upstream"`
-	Security   string   `yaml:"security"` // the security folder
-	Limits     Limits   `yaml:"limits"`
-	Timeouts   Timeouts `yaml:"timeouts"`
-	State      State    `yaml:"state"`
-	Auth       Auth     `yaml:"auth"`
-	Policy     Policy   `yaml:"policy"`
-	Log        Log      `yaml:"log"`
+	Listen         string   `yaml:"listen"`          // address for clients: host:port, or unix:/path for a socket
+	ListenMode     FileMode `yaml:"listen_mode"`     // of the socket's file, octal; 0660 lets the owner and the group connect
+	ProxyProtocol  bool     `yaml:"proxy_protocol"`  // a proxy of trusted_proxies has to begin each connection with a header of the PROXY protocol, version 1 or 2
+	TrustedProxies []string `yaml:"trusted_proxies"` // addresses, CIDRs, and unix for the socket: who may say for whom they ask
+	Internal       string   `yaml:"internal"`        // address for probes and metrics; not for clients
+	TLS            TLS      `yaml:"tls"`
+	Upstream       Upstream `yaml:"upstream"`
+	Security       string   `yaml:"security"` // the security folder
+	Limits         Limits   `yaml:"limits"`
+	Timeouts       Timeouts `yaml:"timeouts"`
+	State          State    `yaml:"state"`
+	Auth           Auth     `yaml:"auth"`
+	Policy         Policy   `yaml:"policy"`
+	Log            Log      `yaml:"log"`
 }
 
 // Socket returns the path of the socket to listen on, if it is one.

@@ -132,7 +132,7 @@ func TestRefusedGuard(t *testing.T) {
 	}
 	f("", "guard.yml:1: file is empty; want a map of keys")
 	f("listen: [\n", "guard.yml:1: did not find expected node content; want each bracket closed, and commas between the items")
-	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, internal, limits, listen, listen_mode, log, policy, security, state, timeouts, tls, upstream`)
+	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, internal, limits, listen, listen_mode, log, policy, proxy_protocol, security, state, timeouts, tls, trusted_proxies, upstream`)
 	f("listen: &a x\ninternal: *a\n",
 		`guard.yml:1: listen: anchor "&a"; want the text itself, written out where it is used`,
 		`guard.yml:2: internal: alias "*a"; want the text itself, written out where it is used`)
@@ -156,6 +156,13 @@ func TestRefusedGuard(t *testing.T) {
 	for _, mode := range []string{"66", "0888", "1777", "rw", "", "-660", "0o660"} {
 		f("upstream: {urls: ['http://127.0.0.1:9201']}\nlisten: unix:/run/guard.sock\nlisten_mode: '"+mode+"'\n",
 			`guard.yml:3: listen_mode: "`+mode+`"; want octal digits, such as 0660`)
+	}
+	f(minimalGuard+"proxy_protocol: true\n", `guard.yml:1: trusted_proxies: not set, and proxy_protocol is; want the addresses of the proxies that name their clients`)
+	one("trusted_proxies: [unix]\n", `trusted_proxies: unix, and listen is no socket; want a socket to listen on, or no unix`)
+	f(minimalGuard+"listen: unix:/run/guard.sock\nproxy_protocol: true\ntrusted_proxies: [10.0.0.1]\n",
+		`guard.yml:4: trusted_proxies: no unix, and proxy_protocol is set for a socket; want unix, or no proxy_protocol`)
+	for _, text := range []string{"10.0.0", "10.0.0.1/8", "10.0.0.0/33", "proxy.example", "fe80::1%eth0", "::ffff:10.0.0.1", "::ffff:10.0.0.0/104", "", "10.0.0.1:80", "*"} {
+		one("trusted_proxies: ['"+text+"']\n", `trusted_proxies[0]: "`+text+`"; want an address, a CIDR such as 10.1.0.0/16, or unix`)
 	}
 	one("internal: 127.0.0.1:9200\n", `internal: "127.0.0.1:9200", the same as listen; want an address of its own: probes and metrics are not for clients`)
 	one("security: ''\n", `security: ""; want the path of the security folder`)
@@ -248,6 +255,14 @@ func TestGuardWarnings(t *testing.T) {
 	f("http://localhost:9201")
 	f("https://cluster:9200")
 	f("http://cluster:9200", `guard.yml:1: upstream.urls[0]: the account of the cluster is sent in clear to "cluster:9200"; want https`)
+}
+
+// TestTrustEverybody: it can be wanted, where the network keeps others away.
+func TestTrustEverybody(t *testing.T) {
+	_, warnings, err := parseGuard(minimalGuard+"trusted_proxies: [10.0.0.0/8, '::1', 0.0.0.0/0]\n", Overrides{})
+	if err != nil || len(warnings) != 1 || warnings[0].String() != `guard.yml:2: trusted_proxies[2]: "0.0.0.0/0" is everybody: each client may name its address itself; want the addresses of the proxies alone` {
+		t.Errorf("got %v, %v", warnings, err)
+	}
 }
 
 // TestGuardEnvironment holds that a secret may come from the environment.

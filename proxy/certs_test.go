@@ -176,7 +176,7 @@ func TestReloadForClients(t *testing.T) {
 	show(a, "first")
 	copyFile(t, a.file, conf.TLS.ClientCA)
 	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
-	if got, want := g.metric("guard_certificate_expiry_seconds", "client"), float64(g.srv.shown.load().ends.Unix()); got != want || want < float64(time.Now().Unix()) {
+	if got, want := g.metric("guard_certificate_expiry_seconds", "client"), float64(g.srv.front.shown.load().ends.Unix()); got != want || want < float64(time.Now().Unix()) {
 		t.Errorf("guard_certificate_expiry_seconds is %v; want %v", got, want)
 	}
 	roots := a.pool()

@@ -45,10 +45,11 @@ type conn struct {
 	ctx    context.Context //nolint:containedctx // ends with the connection, or when the client leaves
 	end    context.CancelCauseFunc
 	tls    *tls.Conn // nil on plain connections
-	shown  *material
+	front  *front
 	made   *generation // by which its certificate was last found good; nil if plain
 	peer   netip.Addr  // zero if the client came by a Unix socket
 	from   string      // peer as text; empty for none
+	local  bool        // it came by a Unix socket, and nobody named another address
 	watch  watched
 	late   atomic.Bool // the client may still be sending what nobody will read
 	closed atomic.Bool
@@ -63,21 +64,37 @@ type connLimits struct {
 	write   time.Duration // each window of an answer
 }
 
-func newConn(base context.Context, c net.Conn, lim connLimits, shown *material) *conn {
-	k := &conn{paced: paced{Conn: c}, lim: lim, shown: shown, made: shown.load()}
+// front is what the connections of a server have in common.
+type front struct {
+	shown     *material // nil: plain
+	proxies   proxies
+	announced bool // a proxy begins with a header of the PROXY protocol
+	// refused hears of a connection that ended because the header was not right.
+	refused func(peer string, err error)
+}
+
+func newConn(base context.Context, c net.Conn, lim connLimits, f *front) *conn {
+	k := &conn{paced: paced{Conn: c}, lim: lim, front: f, made: f.shown.load()}
 	k.ctx, k.end = context.WithCancelCause(base)
 	k.watch = watchable(c, func() { k.end(errClientGone) })
+	k.local = c.RemoteAddr().Network() == "unix"
+	if a, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
+		k.named(a.Addr().Unmap())
+	}
 	if k.made != nil {
 		k.tls = tls.Server(c, k.made.tls)
 		k.paced.Conn = k.tls
 	}
 	k.src = bufio.NewReaderSize(&k.paced, readBuffer)
-	if a, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
-		k.peer = a.Addr().Unmap()
-		k.from = k.peer.String()
-	}
 	k.writeTimeout = lim.write
 	return k
+}
+
+func (c *conn) named(addr netip.Addr) { c.peer, c.from = addr, addr.String() }
+
+// trusted reports whether the peer is a proxy whose word is taken.
+func (c *conn) trusted() bool {
+	return c.local && c.front.proxies.unix || c.front.proxies.trusts(c.peer)
 }
 
 // substitutes are the heads that fasthttp gets instead of the client's. HEAD tells it
@@ -170,7 +187,7 @@ func (c *conn) finish() bool {
 // readBlock reads up to the empty line that ends a head. The first bare line feed
 // refuses it, so a client that sends no CRLF gets an answer and does not hang.
 func (c *conn) readBlock() ([]byte, *ask.Rejection, error) {
-	if err := c.handshake(); err != nil {
+	if err := c.greet(); err != nil {
 		return nil, nil, err
 	}
 	c.paceReads(c.lim.idle)
@@ -214,20 +231,53 @@ func (c *conn) readBlock() ([]byte, *ask.Rejection, error) {
 	}
 }
 
-// handshake runs that of TLS, once, in the time of a head.
-func (c *conn) handshake() error {
-	if c.tls == nil || c.begun {
+// greet takes what comes once, before the first request: the header by which a proxy
+// names its client, and the handshake of TLS. It has the time of a head.
+func (c *conn) greet() error {
+	if c.begun || c.tls == nil && !c.front.announced {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), c.lim.header)
+	end := time.Now().Add(c.lim.header)
+	if c.front.announced && c.trusted() {
+		if err := c.takeAnnouncement(end); err != nil {
+			return err
+		}
+	}
+	if c.tls == nil {
+		return nil
+	}
+	ctx, cancel := context.WithDeadline(context.Background(), end)
 	defer cancel()
 	return c.tls.HandshakeContext(ctx)
+}
+
+// takeAnnouncement reads the header of the PROXY protocol from the socket itself: not a
+// byte behind it may be taken from TLS or HTTP.
+func (c *conn) takeAnnouncement(end time.Time) error {
+	socket := c.Conn
+	if c.tls != nil {
+		socket = c.tls.NetConn()
+	}
+	_ = socket.SetReadDeadline(end) // fails only on a closed connection, and so will what follows
+	addr, err := readAnnouncement(socket)
+	if err != nil {
+		if !errors.Is(err, io.EOF) && !c.closed.Load() { // a mere look whether the port is open is no fault
+			c.front.refused(c.from, err)
+		}
+		return err
+	}
+	_ = socket.SetReadDeadline(time.Time{})
+	if addr.IsValid() {
+		c.local = false
+		c.named(addr)
+	}
+	return nil
 }
 
 // vouched reports whether the CAs of now stand for the certificate that the client has
 // shown, though it did so under earlier ones.
 func (c *conn) vouched() bool {
-	now := c.shown.load()
+	now := c.front.shown.load()
 	if now == c.made {
 		return true
 	}
@@ -333,7 +383,7 @@ var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return
 type listener struct {
 	net.Listener
 	lim   connLimits
-	shown *material       // nil: plain
+	front *front
 	base  context.Context //nolint:containedctx // above those of its connections
 	log   func(err error)
 
@@ -354,7 +404,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		c, err := l.Listener.Accept()
 		if err == nil {
-			return newConn(l.base, c, l.lim, l.shown), nil
+			return newConn(l.base, c, l.lim, l.front), nil
 		}
 		if errors.Is(err, net.ErrClosed) {
 			return nil, io.EOF

@@ -13,8 +13,10 @@ type metrics struct {
 	denials  *prometheus.CounterVec // reason
 	wire     *prometheus.CounterVec // kind
 	panics   prometheus.Counter
-	inFlight prometheus.Gauge
-	seconds  prometheus.Histogram
+
+	unannounced prometheus.Counter
+	inFlight    prometheus.Gauge
+	seconds     prometheus.Histogram
 }
 
 func newMetrics(reg prometheus.Registerer, open, held func() float64) (*metrics, error) {
@@ -31,6 +33,9 @@ func newMetrics(reg prometheus.Registerer, open, held func() float64) (*metrics,
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "guard_panics_total", Help: "Requests that ended in a panic and were answered with 500.",
 		}),
+		unannounced: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "guard_proxy_protocol_errors_total", Help: "Connections of trusted proxies that were closed because they did not begin with a good header of the PROXY protocol.",
+		}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "guard_requests_in_flight", Help: "Requests being served.",
 		}),
@@ -45,7 +50,7 @@ func newMetrics(reg prometheus.Registerer, open, held func() float64) (*metrics,
 	bytes := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "guard_held_bytes", Help: "Bytes of bodies and answers held for requests under way.",
 	}, held)
-	for _, c := range []prometheus.Collector{m.requests, m.denials, m.wire, m.panics, m.inFlight, m.seconds, conns, bytes} {
+	for _, c := range []prometheus.Collector{m.requests, m.denials, m.wire, m.panics, m.unannounced, m.inFlight, m.seconds, conns, bytes} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}

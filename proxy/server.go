@@ -45,7 +45,7 @@ type Server struct {
 	now      func() time.Time
 
 	http      *fasthttp.Server
-	shown     *material // to clients; nil: plain
+	front     front
 	files     *materials
 	base      context.Context //nolint:containedctx // ends requests that outlive the drain
 	cut       context.CancelCauseFunc
@@ -76,7 +76,10 @@ func New(o Options) (*Server, error) {
 		limits: o.Config.Limits, timeouts: o.Config.Timeouts,
 		snaps: o.Snapshots, auth: o.Auth, cluster: o.Transport, log: o.Log,
 		denyLog: rate.NewLimiter(50, 200), // records a second, and at once
-		now:     o.Now, shown: shown,
+		now:     o.Now,
+	}
+	if s.front, err = s.newFront(o.Config, shown); err != nil {
+		return nil, err
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -115,6 +118,20 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
+// newFront makes what connections have in common.
+func (s *Server) newFront(c *config.Config, shown *material) (front, error) {
+	trusted, err := newProxies(c.TrustedProxies)
+	if err != nil {
+		return front{}, err
+	}
+	return front{shown: shown, proxies: trusted, announced: c.ProxyProtocol, refused: func(peer string, err error) {
+		s.metrics.unannounced.Inc()
+		if s.denyLog.Allow() {
+			s.log.Warn("connection closed: its proxy named no client", zap.String("peer", peer), zap.Error(err))
+		}
+	}}, nil
+}
+
 // quietLogger takes what fasthttp says about connections that ended early.
 type quietLogger struct{ log *zap.Logger }
 
@@ -131,7 +148,7 @@ func (s *Server) Serve(ln net.Listener) error {
 		idle:    s.timeouts.Idle, header: s.timeouts.ReadHeader, read: s.timeouts.Read, write: s.timeouts.Write,
 	}
 	warn := func(err error) { s.log.Warn("cannot accept a connection", zap.Error(err)) }
-	l := &listener{Listener: ln, lim: lim, shown: s.shown, base: s.base, log: warn}
+	l := &listener{Listener: ln, lim: lim, front: &s.front, base: s.base, log: warn}
 	if !s.register(l) {
 		return l.Close()
 	}
@@ -148,7 +165,7 @@ func (s *Server) Watch(ctx context.Context) { s.files.watch(ctx, lookEvery) }
 
 // Reload puts to work what the files of certificates, keys and CAs for clients hold now.
 // On an error those at work stay.
-func (s *Server) Reload() error { return s.shown.reload() }
+func (s *Server) Reload() error { return s.front.shown.reload() }
 
 // register notes a listener for Shutdown. It reports whether the server still serves.
 func (s *Server) register(l *listener) bool {
