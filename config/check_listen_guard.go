@@ -71,7 +71,15 @@ func (c *Config) validateProxies(r *report) {
 	if local && !socket {
 		r.fault(at, "a socket to listen on, or no unix", "unix, and listen is no socket")
 	}
+	header := c.Pos.At("forwarded_header")
+	checkOneOf(r, header, c.ForwardedHeader, XForwardedFor, Forwarded, ForwardedNone)
+	if c.ForwardedHeader == Forwarded && len(c.TrustedProxies) == 0 {
+		r.fault(header, "trusted_proxies as well: nobody else's header is read", "%q, and no proxy is trusted", string(c.ForwardedHeader))
+	}
 	if !c.ProxyProtocol {
+		if c.ForwardedHeader == ForwardedNone && len(c.TrustedProxies) > 0 {
+			r.fault(at, "a forwarded_header, proxy_protocol, or no proxies", "set, and nothing that they say is read")
+		}
 		return
 	}
 	if len(c.TrustedProxies) == 0 {

@@ -12,20 +12,21 @@ import (
 type Config struct {
 	Pos Pos `yaml:"-"`
 
-	Listen         string   `yaml:"listen"`          // address for clients: host:port, or unix:/path for a socket
-	ListenMode     FileMode `yaml:"listen_mode"`     // of the socket's file, octal; 0660 lets the owner and the group connect
-	ProxyProtocol  bool     `yaml:"proxy_protocol"`  // a proxy of trusted_proxies has to begin each connection with a header of the PROXY protocol, version 1 or 2
-	TrustedProxies []string `yaml:"trusted_proxies"` // addresses, CIDRs, and unix for the socket: who may say for whom they ask
-	Internal       string   `yaml:"internal"`        // address for probes and metrics; not for clients
-	TLS            TLS      `yaml:"tls"`
-	Upstream       Upstream `yaml:"upstream"`
-	Security       string   `yaml:"security"` // the security folder
-	Limits         Limits   `yaml:"limits"`
-	Timeouts       Timeouts `yaml:"timeouts"`
-	State          State    `yaml:"state"`
-	Auth           Auth     `yaml:"auth"`
-	Policy         Policy   `yaml:"policy"`
-	Log            Log      `yaml:"log"`
+	Listen          string          `yaml:"listen"`           // address for clients: host:port, or unix:/path for a socket
+	ListenMode      FileMode        `yaml:"listen_mode"`      // of the socket's file, octal; 0660 lets the owner and the group connect
+	ProxyProtocol   bool            `yaml:"proxy_protocol"`   // a proxy of trusted_proxies has to begin each connection with a header of the PROXY protocol, version 1 or 2
+	TrustedProxies  []string        `yaml:"trusted_proxies"`  // addresses, CIDRs, and unix for the socket: who may say for whom they ask
+	ForwardedHeader ForwardedHeader `yaml:"forwarded_header"` // where the trusted proxies name their clients: x-forwarded-for, forwarded (RFC 7239) or none
+	Internal        string          `yaml:"internal"`         // address for probes and metrics; not for clients
+	TLS             TLS             `yaml:"tls"`
+	Upstream        Upstream        `yaml:"upstream"`
+	Security        string          `yaml:"security"` // the security folder
+	Limits          Limits          `yaml:"limits"`
+	Timeouts        Timeouts        `yaml:"timeouts"`
+	State           State           `yaml:"state"`
+	Auth            Auth            `yaml:"auth"`
+	Policy          Policy          `yaml:"policy"`
+	Log             Log             `yaml:"log"`
 }
 
 // Socket returns the path of the socket to listen on, if it is one.
@@ -35,9 +36,20 @@ func (c *Config) Socket() (path string, ok bool) { return strings.CutPrefix(c.Li
 func (c *Config) SetDefaults() {
 	c.Listen = "127.0.0.1:9200"
 	c.ListenMode = defaultMode
+	c.ForwardedHeader = XForwardedFor
 	c.Internal = "127.0.0.1:9290"
 	c.Security = "security"
 }
+
+// ForwardedHeader is the header in which proxies name their clients.
+type ForwardedHeader string
+
+// The headers that are known for it.
+const (
+	XForwardedFor ForwardedHeader = "x-forwarded-for"
+	Forwarded     ForwardedHeader = "forwarded"
+	ForwardedNone ForwardedHeader = "none"
+)
 
 // FileMode is the mode of a file in octal digits.
 type FileMode string

@@ -132,7 +132,7 @@ func TestRefusedGuard(t *testing.T) {
 	}
 	f("", "guard.yml:1: file is empty; want a map of keys")
 	f("listen: [\n", "guard.yml:1: did not find expected node content; want each bracket closed, and commas between the items")
-	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, internal, limits, listen, listen_mode, log, policy, proxy_protocol, security, state, timeouts, tls, trusted_proxies, upstream`)
+	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, forwarded_header, internal, limits, listen, listen_mode, log, policy, proxy_protocol, security, state, timeouts, tls, trusted_proxies, upstream`)
 	f("listen: &a x\ninternal: *a\n",
 		`guard.yml:1: listen: anchor "&a"; want the text itself, written out where it is used`,
 		`guard.yml:2: internal: alias "*a"; want the text itself, written out where it is used`)
@@ -164,6 +164,10 @@ func TestRefusedGuard(t *testing.T) {
 	for _, text := range []string{"10.0.0", "10.0.0.1/8", "10.0.0.0/33", "proxy.example", "fe80::1%eth0", "::ffff:10.0.0.1", "::ffff:10.0.0.0/104", "", "10.0.0.1:80", "*"} {
 		one("trusted_proxies: ['"+text+"']\n", `trusted_proxies[0]: "`+text+`"; want an address, a CIDR such as 10.1.0.0/16, or unix`)
 	}
+	one("forwarded_header: X-Real-IP\n", `forwarded_header: "X-Real-IP"; want one of "x-forwarded-for", "forwarded", "none"`)
+	one("forwarded_header: forwarded\n", `forwarded_header: "forwarded", and no proxy is trusted; want trusted_proxies as well: nobody else's header is read`)
+	f(minimalGuard+"forwarded_header: none\ntrusted_proxies: ['::1']\n",
+		`guard.yml:3: trusted_proxies: set, and nothing that they say is read; want a forwarded_header, proxy_protocol, or no proxies`)
 	one("internal: 127.0.0.1:9200\n", `internal: "127.0.0.1:9200", the same as listen; want an address of its own: probes and metrics are not for clients`)
 	one("security: ''\n", `security: ""; want the path of the security folder`)
 	one("tls: {certificate: c.pem}\n", `tls.key: not set, and certificate is; want both or none`)

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -262,7 +263,7 @@ func (c *conn) takeAnnouncement(end time.Time) error {
 	addr, err := readAnnouncement(socket)
 	if err != nil {
 		if !errors.Is(err, io.EOF) && !c.closed.Load() { // a mere look whether the port is open is no fault
-			c.front.refused(c.from, err)
+			c.front.refused(cmp.Or(c.from, "unix"), err)
 		}
 		return err
 	}

@@ -115,8 +115,8 @@ func (t *turn) forwardCall(f *gate.Forwarding) (c *call, local *gate.Answer, err
 func (t *turn) wireCall(c *gate.Call, p passing) *call {
 	h := &t.conn.head
 	w := &call{method: c.Method, target: c.Target, fields: h.requestFields(p), repeatable: c.Repeatable}
-	if !p.own && t.conn.from != "" {
-		w.fields = append(w.fields, newField("X-Forwarded-For", t.conn.from))
+	if !p.own && t.origin.client.IsValid() {
+		w.fields = append(w.fields, newField("X-Forwarded-For", t.forwardedFor()))
 	}
 	contentType := c.ContentType
 	switch c.Source {
@@ -132,6 +132,14 @@ func (t *turn) wireCall(c *gate.Call, p passing) *call {
 		w.fields = append(w.fields, newField("Content-Type", contentType))
 	}
 	return w
+}
+
+// forwardedFor names the client to the cluster.
+func (t *turn) forwardedFor() string {
+	if t.origin.client == t.conn.peer && len(t.origin.via) == 0 {
+		return t.conn.from // fast path: nobody is between
+	}
+	return t.origin.String()
 }
 
 // streamBody lets the client's body pass as it is, counted.

@@ -120,7 +120,7 @@ func New(o Options) (*Server, error) {
 
 // newFront makes what connections have in common.
 func (s *Server) newFront(c *config.Config, shown *material) (front, error) {
-	trusted, err := newProxies(c.TrustedProxies)
+	trusted, err := newProxies(c)
 	if err != nil {
 		return front{}, err
 	}
@@ -211,7 +211,7 @@ func (s *Server) handle(out *fasthttp.RequestCtx) {
 	if !ok {
 		panic("BUG: a connection that the listener did not make")
 	}
-	t := &turn{srv: s, conn: c, start: time.Now()}
+	t := &turn{srv: s, conn: c, origin: origin{client: c.peer}, start: time.Now()}
 	t.share.from = &s.budget
 	s.metrics.inFlight.Inc()
 	r := t.safely()

@@ -18,13 +18,14 @@ const maxRounds = 4
 
 // turn is one request from its head to the end of its answer.
 type turn struct {
-	srv   *Server
-	conn  *conn
-	req   ask.Request
-	who   *ask.Principal // nil until somebody vouched for the caller
-	route string
-	share share
-	start time.Time
+	srv    *Server
+	conn   *conn
+	origin origin
+	req    ask.Request
+	who    *ask.Principal // nil until somebody vouched for the caller
+	route  string
+	share  share
+	start  time.Time
 
 	watched bool // the client's leaving cancels ctx
 
@@ -41,10 +42,13 @@ func (t *turn) run() reply {
 	if t.conn.refusal != nil {
 		return t.refuse(t.conn.refusal)
 	}
+	if t.conn.trusted() {
+		t.origin = s.front.proxies.originOf(t.conn.peer, h)
+	}
 	path, params, unfair := splitTarget(h.target)
 	t.req = ask.Request{
 		ID: s.requestID(), Method: h.method, Path: path, Params: params, RawTarget: h.target,
-		Header: h.askHeader(), Peer: t.conn.peer, Now: s.now(),
+		Header: h.askHeader(), Peer: t.origin.client, Now: s.now(),
 	}
 	internal, asUser, impersonates := h.forgery()
 	if internal {
@@ -67,7 +71,7 @@ func (t *turn) run() reply {
 }
 
 func (t *turn) credentials() authn.Credentials {
-	c := authn.Credentials{Peer: t.conn.peer}
+	c := authn.Credentials{Peer: t.origin.client}
 	for _, f := range t.conn.head.fields {
 		if f.key == "authorization" {
 			c.Authorization = append(c.Authorization, f.value)
@@ -235,10 +239,10 @@ func (t *turn) logDenial(r *ask.Rejection) {
 
 // peer names the client in the log.
 func (t *turn) peer() zap.Field {
-	if !t.conn.peer.IsValid() {
+	if !t.origin.client.IsValid() {
 		return zap.String("peer", "unix")
 	}
-	return zap.Stringer("peer", t.conn.peer)
+	return zap.Stringer("peer", t.origin.client)
 }
 
 func clipLog(s string) string {
