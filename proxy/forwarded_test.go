@@ -173,7 +173,7 @@ func TestForwardedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		running := startGuardOn(t, g, conf, ln)
+		running := startGuardOn(t, g, conf, fakeAuth{}, ln)
 		if a := running.send(request("GET", "/", lines, "")); a.status != 200 {
 			t.Errorf("%q: got %+v", lines, a)
 		}

@@ -215,7 +215,7 @@ func TestProxyProtocol(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := startGuardOn(t, gate, conf, ln)
+		g := startGuardOn(t, gate, conf, fakeAuth{}, ln)
 		c := g.dial()
 		if _, err := io.WriteString(c, header); err != nil {
 			t.Fatal(err)
