@@ -46,10 +46,10 @@ func TestToRejection(t *testing.T) {
 
 	f(bodyFault(errTooLarge, 7), 413, ask.ReasonTooLarge, "larger than 7 bytes")
 	f(bodyFault(errBomb, 7), 413, ask.ReasonTooLarge, "more than 250 times")
-	f(bodyFault(errBadGzip, 7), 400, ask.ReasonBadRequest, "not what Content-Encoding says")
+	f(bodyFault(errBadCoding, 7), 400, ask.ReasonBadRequest, "not what Content-Encoding says")
 	f(bodyFault(errTrailing, 7), 400, ask.ReasonBadRequest, "not what Content-Encoding says")
 	f(bodyFault(&wireError{faultCut, secret}, 7), 502, ask.ReasonUpstream, "is unknown")
-	f(answerFault(errBadGzip), 502, ask.ReasonUpstream, "not understood")
+	f(answerFault(errBadCoding), 502, ask.ReasonUpstream, "not understood")
 	f(answerFault(&wireError{faultStall, secret}), 504, ask.ReasonUpstream, "is unknown")
 	f(answerFault(&ask.Rejection{Status: 429}), 429, "", "")
 	f(untreatable(secret), 502, ask.ReasonUpstream, "withheld")

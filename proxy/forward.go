@@ -224,20 +224,18 @@ func (t *turn) readAnswer(a *answer) (gate.Answer, error) {
 			whole.Header = append(whole.Header, gate.Field{Name: f.name, Value: f.value})
 		}
 	}
-	var body io.Reader = a.body
-	switch parseEncoding(a.value("content-encoding")) {
-	case identity:
-	case gzipped:
-		z, err := newInflater(body)
-		if err != nil {
-			return whole, answerFault(err)
-		}
-		defer z.release()
-		body = z
-	default:
+	c := parseCoding(a.value("content-encoding"))
+	if c == unknownCoding {
 		return whole, answerFault(fmt.Errorf("content encoding %q, which guard did not ask for", clip(a.value("content-encoding"))))
 	}
-	var err error
+	if a.bodiless || a.length == 0 {
+		c = identity // there is nothing to inflate
+	}
+	body, done, err := t.inflated(a.body, c)
+	if err != nil {
+		return whole, answerFault(err)
+	}
+	defer done()
 	whole.Body, err = readWhole(body, a.sizeHint(), limit, &t.share)
 	if errors.Is(err, errTooLarge) {
 		return whole, &ask.Rejection{

@@ -2,95 +2,90 @@ package proxy
 
 import (
 	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 )
 
 const (
-	maxRatio  = 250     // inflated bytes for each compressed byte; deflate can reach 1,032
+	maxRatio  = 250     // inflated bytes for each compressed byte; deflate can reach 1,032, zstd more
 	ratioFrom = 1 << 20 // below this size no ratio is asked for
 )
 
 var (
-	errBomb     = fmt.Errorf("the compressed body inflates to more than %d times its size", maxRatio)
-	errBadGzip  = errors.New("malformed gzip body")
-	errTrailing = errors.New("bytes behind the end of the gzip body")
+	errBomb      = fmt.Errorf("the compressed body inflates to more than %d times its size", maxRatio)
+	errBadCoding = errors.New("malformed compressed body")
+	errTrailing  = errors.New("bytes behind the end of the compressed body")
 )
 
-// encoding is a content coding that guard reads.
-type encoding uint8
-
-const (
-	encodingUnknown encoding = iota
-	identity
-	gzipped
-)
-
-func parseEncoding(s string) encoding {
-	switch strings.ToLower(s) {
-	case "", "identity":
-		return identity
-	case "gzip", "x-gzip":
-		return gzipped
-	}
-	return encodingUnknown
-}
-
-// inflater reads one gzip member and nothing behind it: a second member is read by
-// some and not by others.
+// inflater reads one compressed body and nothing behind it: a second member or frame is
+// read by some and not by others.
 type inflater struct {
-	src   *bufio.Reader
-	count countingReader
-	zip   *gzip.Reader
-	out   int64
+	pool   *sync.Pool // where it goes when it is released
+	source countingReader
+	src    *bufio.Reader
+	dec    decoder
+	out    int64
 }
 
+func inflaterOf(d decoder) *inflater { return &inflater{dec: d, src: bufio.NewReaderSize(nil, 4<<10)} }
+
+// countingReader counts what it reads and keeps a fault of its source, which is then not
+// one of the coding.
 type countingReader struct {
-	r io.Reader
-	n int64
+	r   io.Reader
+	n   int64
+	err error
 }
 
 func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.err = err
+	}
 	return n, err
 }
 
-var inflaters = sync.Pool{New: func() any { return &inflater{zip: new(gzip.Reader), src: bufio.NewReaderSize(nil, 4<<10)} }}
-
-// newInflater returns a reader of the inflated form of r. It must be released.
-func newInflater(r io.Reader) (*inflater, error) {
-	f := inflaters.Get().(*inflater) //nolint:forcetypeassert // the pool holds nothing else
-	f.count, f.out = countingReader{r: r}, 0
-	f.src.Reset(&f.count)
-	if err := f.zip.Reset(f.src); err != nil {
-		f.release()
-		return nil, gzipError(err)
+// newInflater returns a reader of the inflated form of r, whose memory comes from the
+// share. It must be released.
+func newInflater(r io.Reader, c coding, s *share) (*inflater, error) {
+	f := inflaters[c].Get().(*inflater) //nolint:forcetypeassert // the pools hold nothing else
+	f.pool, f.source, f.out = inflaters[c], countingReader{r: r}, 0
+	f.src.Reset(&f.source)
+	memory, err := f.dec.start(f.src)
+	if err != nil {
+		err = f.fault(err)
+	} else {
+		err = s.take(memory)
 	}
-	f.zip.Multistream(false)
+	if err != nil {
+		f.release()
+		return nil, err
+	}
 	return f, nil
 }
 
+// release must be called once.
 func (f *inflater) release() {
-	f.count.r = nil
+	f.source = countingReader{}
 	f.src.Reset(nil)
-	inflaters.Put(f)
+	if f.dec.reset() {
+		f.pool.Put(f)
+	}
 }
 
 func (f *inflater) Read(p []byte) (int, error) {
-	n, err := f.zip.Read(p)
+	n, err := f.dec.Read(p)
 	f.out += int64(n)
 	switch {
-	case f.out > ratioFrom && f.out > maxRatio*f.count.n:
+	case f.out > ratioFrom && f.out > maxRatio*f.source.n:
 		return 0, errBomb
 	case err == nil:
 		return n, nil
 	case !errors.Is(err, io.EOF):
-		return n, gzipError(err)
+		return n, f.fault(err)
 	}
 	switch _, end := f.src.ReadByte(); {
 	case end == nil:
@@ -101,14 +96,13 @@ func (f *inflater) Read(p []byte) (int, error) {
 	return n, io.EOF
 }
 
-// gzipError keeps faults of the connection and names those of the format.
-func gzipError(err error) error {
-	if errors.Is(err, errCutBody) || errors.Is(err, errCutAnswer) || isTimeout(err) {
-		return err
+// fault tells what is wrong with the body from what is wrong with its source.
+func (f *inflater) fault(err error) error {
+	if f.source.err != nil {
+		return f.source.err
 	}
-	var wire *wireError
-	if errors.As(err, &wire) {
-		return err
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF // it ends before it began
 	}
-	return fmt.Errorf("%w: %w", errBadGzip, err)
+	return fmt.Errorf("%w: %w", errBadCoding, err)
 }

@@ -74,10 +74,10 @@ func (t *turn) checkReadable() error {
 			Public: fmt.Sprintf("Content-Type header [%s] is not supported", clip(ct)),
 		}
 	}
-	if enc := h.value("content-encoding"); parseEncoding(enc) == encodingUnknown {
+	if enc := h.value("content-encoding"); parseCoding(enc) == unknownCoding {
 		return &ask.Rejection{
 			Status: 415, Type: "illegal_argument_exception", Reason: ask.ReasonBadRequest,
-			Public: fmt.Sprintf("content encoding %q; want gzip or none", clip(enc)),
+			Public: fmt.Sprintf("content encoding %q; want "+codingNames, clip(enc)),
 		}
 	}
 	return nil
@@ -113,14 +113,24 @@ func (t *turn) openBody() (body io.Reader, closeBody func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if parseEncoding(t.conn.head.value("content-encoding")) != gzipped || raw.ended() {
-		return raw, func() {}, nil
+	c := parseCoding(t.conn.head.value("content-encoding"))
+	if raw.ended() {
+		c = identity // nothing is sent in no coding
 	}
-	z, err := newInflater(raw)
+	return t.inflated(raw, c)
+}
+
+// inflated returns a body without its coding, which must be a known one; done gives back
+// what that takes.
+func (t *turn) inflated(body io.Reader, c coding) (plain io.Reader, done func(), err error) {
+	if c == identity {
+		return body, func() {}, nil
+	}
+	f, err := newInflater(body, c, &t.share)
 	if err != nil {
 		return nil, nil, err
 	}
-	return z, z.release, nil
+	return f, f.release, nil
 }
 
 func (t *turn) readBody() error {
@@ -159,7 +169,7 @@ func bodyFault(err error, limit int64) error {
 		return tooLarge(limit)
 	case errors.Is(err, errBomb):
 		return &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Public: err.Error(), Reason: ask.ReasonTooLarge}
-	case errors.Is(err, errBadGzip), errors.Is(err, errTrailing):
+	case errors.Is(err, errBadCoding), errors.Is(err, errTrailing):
 		return &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Public: "the body is not what Content-Encoding says", Reason: ask.ReasonBadRequest, Cause: err}
 	case errors.Is(err, bufio.ErrBufferFull):
 		return badRequest("a line of the body is too long")
