@@ -162,6 +162,7 @@ func (l *Limits) validate(r *report) {
 		{"max_in_flight", l.MaxInFlight},
 		{"max_filtered_answer", l.MaxFilteredAnswer},
 		{"max_upstream_uri", int64(l.MaxUpstreamURI)},
+		{"max_upstream_header", int64(l.MaxUpstreamHeader)},
 		{"hash_concurrency", int64(l.HashConcurrency)},
 		{"hash_queue", int64(l.HashQueue)},
 		{"max_expression_names", int64(l.MaxExpressionNames)},

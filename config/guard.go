@@ -177,6 +177,7 @@ type Limits struct {
 	MaxInFlight        int64 `yaml:"max_in_flight"`        // bytes held for all requests
 	MaxFilteredAnswer  int64 `yaml:"max_filtered_answer"`  // bytes of an answer that has to be filtered, inflated
 	MaxUpstreamURI     int   `yaml:"max_upstream_uri"`     // bytes of a request line the cluster takes
+	MaxUpstreamHeader  int   `yaml:"max_upstream_header"`  // bytes of header lines the cluster takes, without their ends
 	HashConcurrency    int   `yaml:"hash_concurrency"`     // password hashes at a time
 	HashQueue          int   `yaml:"hash_queue"`           // password checks that may wait for their turn
 	MaxExpressionNames int   `yaml:"max_expression_names"` // names in one index expression; not used yet: it is 1000
@@ -194,6 +195,7 @@ func (l *Limits) SetDefaults() {
 	l.MaxInFlight = 512 << 20      // 512 MiB
 	l.MaxFilteredAnswer = 64 << 20 // 64 MiB
 	l.MaxUpstreamURI = 4096        // http.max_initial_line_length of the cluster
+	l.MaxUpstreamHeader = 8191     // http.max_header_size: Elasticsearch 7.10 takes 8191, OpenSearch 2 8192, 3 16384
 	l.HashConcurrency = 2          // one bcrypt of cost 12 is a quarter second of a core
 	l.HashQueue = 64               // requests
 	l.MaxExpressionNames = 1000    // names

@@ -9,6 +9,10 @@ import (
 	"sync"
 )
 
+// maxAnswerFields bounds the header lines of an answer. A node writes a Warning for each
+// deprecated thing in each index that a request touches.
+const maxAnswerFields = 1024
+
 // parseAnswer reads the head of an answer as strictly as that of a request: an answer
 // with two lengths could be cut in two by whoever reads it.
 func parseAnswer(block []byte, method string) (*answer, framing, bool, error) {
@@ -35,8 +39,8 @@ func parseAnswer(block []byte, method string) (*answer, framing, bool, error) {
 		if err != nil {
 			return nil, f, false, &wireError{faultGarbage, err}
 		}
-		if len(a.fields) == maxFields {
-			return nil, f, false, garbage("an answer with more than %d header lines", maxFields)
+		if len(a.fields) == maxAnswerFields {
+			return nil, f, false, garbage("an answer with more than %d header lines", maxAnswerFields)
 		}
 		switch name := h.key; name {
 		case "content-length":
@@ -53,6 +57,11 @@ func parseAnswer(block []byte, method string) (*answer, framing, bool, error) {
 		case "connection":
 			hops += "," + h.value
 			keep = keep && !hasToken(h.value, "close")
+		case "content-type", "content-encoding":
+			if a.value(name) != "" {
+				return nil, f, false, garbage("an answer with two headers %q", name)
+			}
+			a.fields = append(a.fields, h)
 		default:
 			if !hopByHop[name] {
 				a.fields = append(a.fields, h)

@@ -27,7 +27,9 @@ var compressors = []struct {
 }{
 	{"gzip", "gzip", gzipped, zip},
 	{"x-gzip", "X-GZip", gzipped, zip},
-	{"zlib", "deflate", deflated, func(s string) string { return written(s, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }) }},
+	{"zlib", "deflate", deflated, func(s string) string {
+		return written(s, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
+	}},
 	{"bare deflate", "x-deflate", deflated, func(s string) string {
 		return written(s, func(w io.Writer) io.WriteCloser {
 			d, _ := flate.NewWriter(w, 6)

@@ -83,7 +83,7 @@ func TestBrokenAnswers(t *testing.T) {
 	f("HTTP/2 200 OK\r\nContent-Length: 2\r\n\r\n{}")
 	f("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n")
 	f(strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 20))
-	f("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 200) + "Content-Length: 2\r\n\r\n{}")
+	f("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", maxAnswerFields+1) + "Content-Length: 2\r\n\r\n{}")
 	f("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("y", 100<<10) + "\r\nContent-Length: 2\r\n\r\n{}")
 	f("HTTP/1.1 200 OK\r\nContent-Len")
 }

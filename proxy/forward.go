@@ -78,7 +78,11 @@ func (t *turn) forward(f *gate.Forwarding) (reply, error) {
 	if err != nil {
 		return reply{}, untreatable(err)
 	}
-	return reply{whole: treated}, nil
+	r := reply{whole: treated}
+	if treated.Status == a.status {
+		r.reason = a.reason
+	}
+	return r, nil
 }
 
 func (t *turn) orLocal(local *gate.Answer, err error) (reply, error) {
@@ -183,6 +187,9 @@ func (t *turn) do(c *call) (*answer, error) {
 	if !fairCall(c) {
 		return nil, internalFault(fmt.Errorf("BUG: the call %q %q would not be one request", c.method, c.target))
 	}
+	if n, most := t.srv.ownHeader()+headerSize(c.fields), t.srv.limits.MaxUpstreamHeader; n > most {
+		return nil, frameFault(431, "the headers come to %d bytes for the cluster, which takes %d", n, most)
+	}
 	a, err := t.srv.cluster.Do(t.conn.ctx, c)
 	if err == nil {
 		return a, nil
@@ -218,9 +225,7 @@ func (t *turn) readAnswer(a *answer) (gate.Answer, error) {
 	limit := t.srv.limits.MaxFilteredAnswer
 	whole := gate.Answer{Status: a.status, ContentType: a.value("content-type")}
 	for _, f := range a.fields {
-		switch f.key {
-		case "content-type", "content-encoding":
-		default:
+		if f.key != "content-type" && f.key != "content-encoding" && !exact[f.key] {
 			whole.Header = append(whole.Header, gate.Field{Name: f.name, Value: f.value})
 		}
 	}

@@ -148,6 +148,9 @@ func (h *head) interpret() *ask.Rejection {
 			return frameFault(501, "header %q: guard does not change the protocol of a connection", name)
 		case "connection":
 			h.close = h.close || hasToken(f.value, "close")
+			if name := namedForAll(f.value); name != "" {
+				return badFrame(fmt.Sprintf("header %q is for all recipients; Connection must not name it", name))
+			}
 		}
 	}
 	switch {
@@ -162,6 +165,20 @@ func (h *head) interpret() *ask.Rejection {
 		h.close = !h.keepsAlive()
 	}
 	return nil
+}
+
+// forAll are headers without which a request would mean something else: who takes them
+// away because Connection names them reads another request than who does not.
+var forAll = []string{"host", "content-length", "content-type", "content-encoding", "authorization"}
+
+// namedForAll returns one of these that a Connection header names.
+func namedForAll(connection string) string {
+	for _, name := range forAll {
+		if hasToken(connection, name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // keepsAlive reports whether a client of HTTP/1.0 asked to keep its connection.

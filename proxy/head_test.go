@@ -95,6 +95,8 @@ var refusedHeads = []struct {
 	{"POST / HTTP/1.1\r\nHost: a\r\nX-Opaque-Id: 1\r\nX-Opaque-Id: 2\r\n\r\n", 400, `header "x-opaque-id" comes twice`},
 	{"POST / HTTP/1.1\r\nHost: a\r\nExpect: foo\r\n\r\n", 417, `expectation "foo"; want 100-continue`},
 	{"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n", 501, `header "upgrade"`},
+	{"GET / HTTP/1.1\r\nHost: a\r\nConnection: close, Content-Type\r\n\r\n", 400, `"content-type" is for all recipients`},
+	{"GET / HTTP/1.1\r\nHost: a\r\nConnection: x\r\nconnection: HOST\r\n\r\n", 400, `"host" is for all recipients`},
 	{"GET / HTTP/1.1\r\nHost: a\r\nHTTP2-Settings: AAA\r\n\r\n", 501, `header "http2-settings"`},
 	{"GET / HTTP/1.1\r\nHost: a\r\n" + strings.Repeat("X: 1\r\n", maxFields) + "\r\n", 431, "more than 128 header lines"},
 }

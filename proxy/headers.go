@@ -23,6 +23,20 @@ var forwarded = map[string]bool{
 	"traceparent": true, "tracestate": true, "user-agent": true, "x-elastic-client-meta": true, "x-opaque-id": true,
 }
 
+// partial are the request headers that ask for a part of an answer, or for one only if it
+// has changed. They are about the cluster's answer, so they do not go with a call whose
+// answer becomes another.
+var partial = map[string]bool{
+	"if-match": true, "if-modified-since": true, "if-none-match": true, "if-range": true, "if-unmodified-since": true, "range": true,
+}
+
+// exact are the headers of an answer that are about its very bytes: one that becomes
+// another loses them.
+var exact = map[string]bool{
+	"accept-ranges": true, "content-digest": true, "content-md5": true, "content-range": true, "digest": true, "etag": true,
+	"last-modified": true, "repr-digest": true,
+}
+
 // withoutNamed returns fields without those that a Connection header names. It reuses
 // the slice.
 func withoutNamed(fields []field, connection string) []field {
@@ -53,7 +67,7 @@ func (h *head) requestFields(p passing) []field {
 	out := make([]field, 0, len(h.fields)+3)
 	for _, f := range h.fields {
 		name := f.key
-		pass := forwarded[name] && !(p.plain && (name == "accept-encoding" || name == "accept")) || p.body && name == "content-encoding"
+		pass := forwarded[name] && !(p.plain && (name == "accept-encoding" || name == "accept" || partial[name])) || p.body && name == "content-encoding"
 		if p.own {
 			pass = name == "x-opaque-id"
 		}
@@ -98,4 +112,13 @@ func (h *head) askHeader() ask.Header {
 		Accept:      h.value("accept"),
 		OpaqueID:    h.value("x-opaque-id"),
 	}
+}
+
+// headerSize is the length of header lines as a node counts it: without their ends.
+func headerSize(fields []field) int {
+	n := 0
+	for _, f := range fields {
+		n += len(f.name) + len(": ") + len(f.value)
+	}
+	return n
 }

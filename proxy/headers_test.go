@@ -34,6 +34,7 @@ func TestRequestFields(t *testing.T) {
 	f(passing{}, []string{"ACCEPT: a", "accept: b", "Accept-Encoding: gzip", "X-Opaque-Id: 1"}, all...)
 	f(passing{body: true}, []string{"ACCEPT: a", "accept: b", "Accept-Encoding: gzip", "X-Opaque-Id: 1", "Content-Encoding: gzip"}, all...)
 	f(passing{plain: true}, []string{"X-Opaque-Id: 1"}, all...)
+	f(passing{plain: true}, []string{"Cache-Control: 1"}, "If-Match: a", "IF-NONE-MATCH: a", "If-Modified-Since: a", "If-Unmodified-Since: a", "If-Range: a", "Range: a", "Cache-Control: 1")
 	f(passing{own: true}, []string{"X-Opaque-Id: 1"}, all...)
 	f(passing{own: true, plain: true, body: true}, []string{"X-Opaque-Id: 1"}, all...)
 	f(passing{}, nil, "Connection: close, Accept , x-opaque-id", "Accept: a", "X-Opaque-Id: 1") // what Connection names stays

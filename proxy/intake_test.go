@@ -11,8 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"guard/config"
 	"guard/gate"
 	"guard/internal/ask"
@@ -354,34 +352,6 @@ func TestAccept(t *testing.T) {
 	f(upper{}, "application/yaml", "")
 	f(upper{}, "application/json, application/cbor", "")
 	f(upper{}, "application/json", "")
-}
-
-// TestAnswerHeaders passes every end-to-end header on, each value of it, but for Date,
-// which fasthttp keeps to itself and nodes do not send.
-func TestAnswerHeaders(t *testing.T) {
-	node := newFake(t)
-	want := http.Header{
-		"Server": {"es"}, "Set-Cookie": {"a=1", "a=2"}, "Etag": {`"x"`}, "Allow": {"GET,POST"},
-		"Warning": {"299 a", "299 b", "299 a"}, "Retry-After": {"5"}, "Access-Control-Allow-Origin": {"*"}, "Vary": {"a", "b"},
-	}
-	node.answers(func(c net.Conn, r *http.Request, _ []byte) {
-		var lines []string
-		for name, values := range want {
-			for _, v := range values {
-				lines = append(lines, name+": "+v)
-			}
-		}
-		writeAnswer(c, 200, "{}", append(lines, "Trailer: X", "Proxy-Authenticate: Basic")...)
-	})
-	for _, treat := range []gate.Treatment{nil, asIs{}} {
-		g := startGuard(t, readPlan(treat, true), testConfig(node.url()))
-		a := g.send(request("GET", "/", "", ""))
-		a.header.Del("Content-Type")
-		a.header.Del("Content-Length")
-		if d := cmp.Diff(want, a.header); d != "" {
-			t.Errorf("treated: %v (-want +got):\n%s", treat != nil, d)
-		}
-	}
 }
 
 // TestStatuses passes statuses on, known or not, with what a body they may have.

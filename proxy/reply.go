@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"strconv"
@@ -17,7 +18,8 @@ import (
 // own as it comes.
 type reply struct {
 	whole  gate.Answer
-	stream *answer
+	reason string  // of whole; empty: the usual one
+	stream *answer // if it is not nil, whole is none
 }
 
 // write hands the reply to fasthttp, which sends it after the handler has returned.
@@ -30,7 +32,12 @@ func (t *turn) write(out *fasthttp.Response, r *reply) {
 	if a.Status < 200 || a.Status > 599 {
 		a.Status, a.Body = fasthttp.StatusInternalServerError, nil
 	}
-	out.SetStatusCode(a.Status)
+	for _, f := range a.Header {
+		if strings.EqualFold(f.Name, "date") {
+			setDate(out, f.Value)
+		}
+	}
+	setStatus(out, a.Status, r.reason)
 	if a.ContentType != "" {
 		out.Header.SetContentType(a.ContentType)
 	}
@@ -53,10 +60,8 @@ func (t *turn) write(out *fasthttp.Response, r *reply) {
 
 // writeStream sends the cluster's answer with all its headers, as its bytes come.
 func (t *turn) writeStream(out *fasthttp.Response, a *answer) {
-	out.SetStatusCode(a.status)
-	if a.reason != "" && a.reason != fasthttp.StatusMessage(a.status) {
-		out.Header.SetStatusMessage([]byte(a.reason))
-	}
+	setDate(out, a.value("date"))
+	setStatus(out, a.status, a.reason)
 	for _, f := range a.fields {
 		addKnown(out, f)
 	}
@@ -94,6 +99,23 @@ func (t *turn) writeForOld(out *fasthttp.Response, a *answer) {
 	}
 	out.SetBodyRaw(body)
 	t.finish(a.status)
+}
+
+func setStatus(out *fasthttp.Response, status int, reason string) {
+	out.SetStatusCode(status)
+	if reason != "" && reason != fasthttp.StatusMessage(status) {
+		out.Header.SetStatusMessage([]byte(reason))
+	}
+}
+
+// setDate comes before all other headers: fasthttp keeps a Date that it has read, and
+// drops one that is set.
+func setDate(out *fasthttp.Response, date string) {
+	if date == "" {
+		return // nodes send none, proxies in front of them do
+	}
+	head := "HTTP/1.1 204 \r\nDate: " + date + "\r\n\r\n"                        // the status that brings no length
+	_ = out.Header.Read(bufio.NewReaderSize(strings.NewReader(head), len(head))) // one that the library can't read is left out
 }
 
 func addField(out *fasthttp.Response, name, value string) { addKnown(out, newField(name, value)) }

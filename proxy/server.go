@@ -42,7 +42,9 @@ type Server struct {
 	log      *zap.Logger
 	denyLog  *rate.Limiter
 	metrics  *metrics
-	now      func() time.Time
+	// ownHeader tells how many bytes of headers a call gets from the transport.
+	ownHeader func() int
+	now       func() time.Time
 
 	http      *fasthttp.Server
 	front     front
@@ -76,7 +78,8 @@ func New(o Options) (*Server, error) {
 		limits: o.Config.Limits, timeouts: o.Config.Timeouts,
 		snaps: o.Snapshots, auth: o.Auth, cluster: o.Transport, log: o.Log,
 		denyLog: rate.NewLimiter(50, 200), // records a second, and at once
-		now:     o.Now,
+		now:       o.Now,
+		ownHeader: o.Transport.ownHeader,
 	}
 	if s.front, err = s.newFront(o.Config, shown); err != nil {
 		return nil, err

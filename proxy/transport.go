@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strings"
 	"time"
 
 	"guard/config"
@@ -115,6 +116,17 @@ func (c *call) again(err error) bool {
 // Reload puts to work what the files of certificates, keys, CAs and the password hold
 // now. On an error those at work stay.
 func (t *Transport) Reload() error { return t.common.shown.reload() }
+
+// ownHeader returns how many bytes of header lines, without their ends, the transport adds
+// to a call at most. Nodes that were discovered are taken to have names as long as those
+// of the configuration.
+func (t *Transport) ownHeader() int {
+	n := 0
+	for _, at := range t.configured {
+		n = max(n, len("Host: ")+len(at.name))
+	}
+	return n + len(strings.TrimSuffix(t.common.shown.load().account, "\r\n")) + len("Content-Length: 999999999999999999")
+}
 
 // Close ends all idle connections and what looks after the nodes. Calls under way end
 // as they would, and their connections with them; no call begins any more.

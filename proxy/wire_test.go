@@ -69,7 +69,9 @@ func TestParseAnswer(t *testing.T) {
 	fail(ok+"Transfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n", "a length beside chunks")
 	fail(ok+"A\r\n\r\n", "has no colon")
 	fail(ok+"A: b\r\n c: d\r\n\r\n", "is not a token")
-	fail(ok+strings.Repeat("A: b\r\n", maxFields+1)+"\r\n", "more than 128 header lines")
+	fail(ok+strings.Repeat("A: b\r\n", maxAnswerFields+1)+"\r\n", "more than 1024 header lines")
+	fail(ok+"Content-Type: a/b\r\ncontent-type: a/c\r\nContent-Length: 1\r\n\r\n", `two headers "content-type"`)
+	fail(ok+"Content-Encoding: gzip\r\nContent-Encoding: br\r\nContent-Length: 1\r\n\r\n", `two headers "content-encoding"`)
 }
 
 // FuzzParseAnswer holds that an answer which is accepted means the same to net/http.
