@@ -20,6 +20,7 @@ func (c *Config) validate(r *report) {
 	if c.Security == "" {
 		r.fault(c.Pos.At("security"), "the path of the security folder", "%q", c.Security)
 	}
+	checkOneOf(r, c.Pos.At("compatibility"), c.Compatibility, CompatibilityNone, CompatibilityElasticsearch)
 	c.TLS.validate(r)
 	c.Upstream.validate(r)
 	c.Limits.validate(r)

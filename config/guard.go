@@ -27,6 +27,9 @@ type Config struct {
 	Auth            Auth            `yaml:"auth"`
 	Policy          Policy          `yaml:"policy"`
 	Log             Log             `yaml:"log"`
+
+	// Compatibility makes clients of another engine take the cluster for it.
+	Compatibility Compatibility `yaml:"compatibility"` // none, or elasticsearch: clients of Elasticsearch 8 and 9 take an OpenSearch
 }
 
 // Socket returns the path of the socket to listen on, if it is one.
@@ -39,6 +42,7 @@ func (c *Config) SetDefaults() {
 	c.ForwardedHeader = XForwardedFor
 	c.Internal = "127.0.0.1:9290"
 	c.Security = "security"
+	c.Compatibility = CompatibilityNone
 }
 
 // ForwardedHeader is the header in which proxies name their clients.
@@ -64,6 +68,15 @@ func (m FileMode) Perm() (fs.FileMode, error) {
 	}
 	return fs.FileMode(n), nil
 }
+
+// Compatibility says what other engine clients may want.
+type Compatibility string
+
+// The engines that clients may want.
+const (
+	CompatibilityNone          Compatibility = "none"
+	CompatibilityElasticsearch Compatibility = "elasticsearch"
+)
 
 // ClientAuth says whether clients have to show a certificate.
 type ClientAuth string

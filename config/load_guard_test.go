@@ -197,6 +197,7 @@ func TestRefusedGuard(t *testing.T) {
 	one("limits: {max_depth: 1e3}\n", `limits.max_depth: "1e3"; want a whole number`)
 	one("limits: {max_in_flight: 1000}\n", `limits.max_in_flight: 1000; want at least max_body, or no such body could ever pass`)
 	one("auth: {cache_ttl: -1s, cache_size: 0}\n", `auth.cache_ttl: -1s; want 0 for no cache, or more`, `auth.cache_size: 0; want more than 0`)
+	one("compatibility: opensearch\n", `compatibility: "opensearch"; want one of "none", "elasticsearch"`)
 	one("log: {level: trace}\n", `log.level: "trace"; want one of "debug", "info", "warn", "error"`)
 	one("policy: {roles_mapping_resolution: both}\n", `policy.roles_mapping_resolution: "both"; want one of "MAPPING_ONLY", "BACKENDROLES_ONLY", "BOTH"`)
 	one("policy: {compliance_salt: short}\n", `policy.compliance_salt: 5 bytes; want at least 16 bytes`)

@@ -122,7 +122,7 @@ func (t *turn) wireCall(c *gate.Call, p passing) *call {
 	if !p.own && t.origin.client.IsValid() {
 		w.fields = append(w.fields, newField("X-Forwarded-For", t.forwardedFor()))
 	}
-	contentType := c.ContentType
+	contentType := bodyType(c.ContentType, w.fields)
 	switch c.Source {
 	case gate.FixedBody:
 		w.fixed, w.hasBody = c.Body, true

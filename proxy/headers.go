@@ -23,10 +23,11 @@ var forwarded = map[string]bool{
 	"traceparent": true, "tracestate": true, "user-agent": true, "x-elastic-client-meta": true, "x-opaque-id": true,
 }
 
-// partial are the request headers that ask for a part of an answer, or for one only if it
-// has changed. They are about the cluster's answer, so they do not go with a call whose
-// answer becomes another.
-var partial = map[string]bool{
+// aboutForm are the request headers that ask for a form of an answer, for a part of it, or
+// for one only if it has changed. They do not go with a call whose answer is read here and
+// becomes another.
+var aboutForm = map[string]bool{
+	"accept": true, "accept-encoding": true,
 	"if-match": true, "if-modified-since": true, "if-none-match": true, "if-range": true, "if-unmodified-since": true, "range": true,
 }
 
@@ -51,23 +52,29 @@ func withoutNamed(fields []field, connection string) []field {
 
 // passing says which of a client's headers go with a call.
 type passing struct {
-	plain bool // the answer is read here: it must be JSON, and not compressed
+	plain bool // the answer is read here: it must be JSON, whole and not compressed
 	body  bool // the client's body goes along as it is, with its encoding
 	own   bool // guard's own call: X-Opaque-Id alone
 }
 
 // requestFields returns the client's headers that go to the cluster.
 func (h *head) requestFields(p passing) []field {
-	connection := ""
+	connection, accepts := "", 0
 	for _, f := range h.fields {
-		if f.key == "connection" {
+		switch f.key {
+		case "connection":
 			connection += "," + f.value
+		case "accept":
+			accepts++
 		}
 	}
 	out := make([]field, 0, len(h.fields)+3)
 	for _, f := range h.fields {
 		name := f.key
-		pass := forwarded[name] && !(p.plain && (name == "accept-encoding" || name == "accept" || partial[name])) || p.body && name == "content-encoding"
+		pass := forwarded[name] || p.body && name == "content-encoding"
+		if p.plain {
+			pass = pass && !aboutForm[name] || name == "accept" && accepts == 1 && asksVendorJSON(f.value)
+		}
 		if p.own {
 			pass = name == "x-opaque-id"
 		}

@@ -43,7 +43,7 @@ func (t *turn) write(out *fasthttp.Response, r *reply) {
 	}
 	opaque := t.conn.head.value("x-opaque-id")
 	for _, f := range a.Header {
-		addField(out, f.Name, f.Value)
+		t.addField(out, newField(f.Name, f.Value))
 		if strings.EqualFold(f.Name, "x-opaque-id") {
 			opaque = "" // the cluster has given it back
 		}
@@ -51,6 +51,7 @@ func (t *turn) write(out *fasthttp.Response, r *reply) {
 	if opaque != "" { // clients find their answers by it
 		out.Header.Add("X-Opaque-Id", opaque)
 	}
+	t.compat.mark(out)
 	out.SetBodyRaw(a.Body)
 	if t.conn.answering(false) {
 		out.SetConnectionClose()
@@ -63,8 +64,9 @@ func (t *turn) writeStream(out *fasthttp.Response, a *answer) {
 	setDate(out, a.value("date"))
 	setStatus(out, a.status, a.reason)
 	for _, f := range a.fields {
-		addKnown(out, f)
+		t.addField(out, f)
 	}
+	t.compat.mark(out)
 	if t.conn.answering(!a.body.SourceDone()) {
 		out.SetConnectionClose()
 	}
@@ -118,10 +120,8 @@ func setDate(out *fasthttp.Response, date string) {
 	_ = out.Header.Read(bufio.NewReaderSize(strings.NewReader(head), len(head))) // one that the library can't read is left out
 }
 
-func addField(out *fasthttp.Response, name, value string) { addKnown(out, newField(name, value)) }
-
-func addKnown(out *fasthttp.Response, f field) {
-	if hopByHop[f.key] {
+func (t *turn) addField(out *fasthttp.Response, f field) {
+	if hopByHop[f.key] || t.compat.drops(f.key) {
 		return // what an answer says of itself never reaches the framing
 	}
 	out.Header.Add(f.name, f.value)

@@ -44,6 +44,7 @@ type Server struct {
 	metrics  *metrics
 	// ownHeader tells how many bytes of headers a call gets from the transport.
 	ownHeader func() int
+	compat    config.Compatibility
 	now       func() time.Time
 
 	http      *fasthttp.Server
@@ -77,9 +78,10 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		limits: o.Config.Limits, timeouts: o.Config.Timeouts,
 		snaps: o.Snapshots, auth: o.Auth, cluster: o.Transport, log: o.Log,
-		denyLog: rate.NewLimiter(50, 200), // records a second, and at once
+		denyLog:   rate.NewLimiter(50, 200), // records a second, and at once
 		now:       o.Now,
 		ownHeader: o.Transport.ownHeader,
+		compat:    o.Config.Compatibility,
 	}
 	if s.front, err = s.newFront(o.Config, shown); err != nil {
 		return nil, err

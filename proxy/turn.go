@@ -27,6 +27,8 @@ type turn struct {
 	share  share
 	start  time.Time
 
+	compat compatible
+
 	watched bool // the client's leaving cancels ctx
 
 	intake gate.Intake
@@ -39,6 +41,7 @@ type turn struct {
 // run is the life of a request: frame, limits, caller, body, plan.
 func (t *turn) run() reply {
 	s, h := t.srv, &t.conn.head
+	t.compat = translated(s.compat, h)
 	if t.conn.refusal != nil {
 		return t.refuse(t.conn.refusal)
 	}
