@@ -20,6 +20,9 @@ func (c *Config) validate(r *report) {
 	if c.Security == "" {
 		r.fault(c.Pos.At("security"), "the path of the security folder", "%q", c.Security)
 	}
+	if a := c.PublishAddress; a != PublishHost && a != PublishHide && a != PublishKeep {
+		checkPublished(r, c.Pos.At("publish_address"), a)
+	}
 	checkOneOf(r, c.Pos.At("compatibility"), c.Compatibility, CompatibilityNone, CompatibilityElasticsearch)
 	c.TLS.validate(r)
 	c.Upstream.validate(r)
@@ -45,6 +48,19 @@ func checkAddress(r *report, pos Pos, address string) {
 		return
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		r.fault(pos, want, "port %q", port)
+	}
+}
+
+// checkPublished refuses what a client could not connect to.
+func checkPublished(r *report, pos Pos, address string) {
+	const want = "host:port by which clients reach guard, hide, keep, or nothing"
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || host == "" || strings.ContainsAny(host, "/@ ") {
+		r.fault(pos, want, "%q", address)
+		return
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		r.fault(pos, want, "port %q", port)
 	}
 }

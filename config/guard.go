@@ -28,6 +28,8 @@ type Config struct {
 	Policy          Policy          `yaml:"policy"`
 	Log             Log             `yaml:"log"`
 
+	PublishAddress string `yaml:"publish_address"` // of nodes, for clients that sniff: host:port, hide, or keep; empty: the Host that the client used
+
 	// Compatibility makes clients of another engine take the cluster for it.
 	Compatibility Compatibility `yaml:"compatibility"` // none, or elasticsearch: clients of Elasticsearch 8 and 9 take an OpenSearch
 }
@@ -68,6 +70,13 @@ func (m FileMode) Perm() (fs.FileMode, error) {
 	}
 	return fs.FileMode(n), nil
 }
+
+// The values of publish_address that are no address.
+const (
+	PublishHost = ""     // what the client calls guard
+	PublishHide = "hide" // nodes tell none
+	PublishKeep = "keep" // nodes tell their own
+)
 
 // Compatibility says what other engine clients may want.
 type Compatibility string

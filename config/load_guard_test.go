@@ -132,7 +132,7 @@ func TestRefusedGuard(t *testing.T) {
 	}
 	f("", "guard.yml:1: file is empty; want a map of keys")
 	f("listen: [\n", "guard.yml:1: did not find expected node content; want each bracket closed, and commas between the items")
-	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, forwarded_header, internal, limits, listen, listen_mode, log, policy, proxy_protocol, security, state, timeouts, tls, trusted_proxies, upstream`)
+	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, compatibility, forwarded_header, internal, limits, listen, listen_mode, log, policy, proxy_protocol, publish_address, security, state, timeouts, tls, trusted_proxies, upstream`)
 	f("listen: &a x\ninternal: *a\n",
 		`guard.yml:1: listen: anchor "&a"; want the text itself, written out where it is used`,
 		`guard.yml:2: internal: alias "*a"; want the text itself, written out where it is used`)
@@ -197,6 +197,10 @@ func TestRefusedGuard(t *testing.T) {
 	one("limits: {max_depth: 1e3}\n", `limits.max_depth: "1e3"; want a whole number`)
 	one("limits: {max_in_flight: 1000}\n", `limits.max_in_flight: 1000; want at least max_body, or no such body could ever pass`)
 	one("auth: {cache_ttl: -1s, cache_size: 0}\n", `auth.cache_ttl: -1s; want 0 for no cache, or more`, `auth.cache_size: 0; want more than 0`)
+	one("publish_address: guard\n", `publish_address: "guard"; want host:port by which clients reach guard, hide, keep, or nothing`)
+	one("publish_address: https://guard:9200\n", `publish_address: "https://guard:9200"; want host:port by which clients reach guard, hide, keep, or nothing`)
+	one("publish_address: :9200\n", `publish_address: ":9200"; want host:port by which clients reach guard, hide, keep, or nothing`)
+	one("publish_address: guard:0\n", `publish_address: port "0"; want host:port by which clients reach guard, hide, keep, or nothing`)
 	one("compatibility: opensearch\n", `compatibility: "opensearch"; want one of "none", "elasticsearch"`)
 	one("log: {level: trace}\n", `log.level: "trace"; want one of "debug", "info", "warn", "error"`)
 	one("policy: {roles_mapping_resolution: both}\n", `policy.roles_mapping_resolution: "both"; want one of "MAPPING_ONLY", "BACKENDROLES_ONLY", "BOTH"`)

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// NodesInfo is the id of the operation whose answer tells clients where the nodes are.
+const NodesInfo = "nodes.info"
+
 // notBuiltTable lists, one a line, an id, methods and paths of operations that users
 // of a cluster know and that guard offers to unrestricted principals alone: the
 // refusal then says so, instead of calling them unknown. Some are here for safety: an

@@ -128,6 +128,10 @@ func (s *Snapshot) planUnrestricted(r *ask.Request) Outcome {
 		return out
 	}
 	out.Route = m.Route.ID
+	if out.Route == endpoint.NodesInfo {
+		out.Forward.Treat = s.publish(r)
+		out.Forward.AsAsked = out.Forward.Treat != nil
+	}
 	if m.Route.NotBuilt {
 		return out // what it changes is seen by the next look at the cluster
 	}

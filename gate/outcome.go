@@ -75,6 +75,8 @@ type Forwarding struct {
 	Call
 	Lines Lines // only with PlannedBody
 	Treat Treatment
+	// AsAsked tells that Treat takes an answer of any type, so that the client may ask for one.
+	AsAsked bool
 	// ChangesState reports whether names or aliases may have changed, once the call was
 	// answered: then the cluster state is refreshed before the client gets its answer.
 	// Nil means no.

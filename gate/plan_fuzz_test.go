@@ -296,7 +296,7 @@ func TestUnrestrictedPasses(t *testing.T) {
 		q := randomRequest(r, snap.router.Routes())
 		q.RawTarget += "?raw=" + fmt.Sprint(r.IntN(100))
 		out := snap.Plan(admin, q, Known{})
-		if out.Kind != Forward || out.Forward.Source != ClientBody || out.Forward.Target != q.RawTarget || out.Forward.Method != q.Method || out.Forward.Treat != nil {
+		if out.Kind != Forward || out.Forward.Source != ClientBody || out.Forward.Target != q.RawTarget || out.Forward.Method != q.Method || out.Forward.Treat != nil && out.Route != endpoint.NodesInfo {
 			t.Fatalf("%s %s: %+v; want it as it came", q.Method, q.RawTarget, out)
 		}
 		if in, err := snap.Intake(admin, q); in != IntakeStream || err != nil {

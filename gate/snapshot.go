@@ -23,6 +23,7 @@ type Settings struct {
 	MaxUpstreamURI int           // bytes of a request line that the cluster takes
 	MaxDepth       int           // nesting of a JSON body
 	MaxStateAge    time.Duration // an older state decides nothing for restricted principals
+	PublishAddress string        // of nodes, for clients that sniff: see config.Config
 }
 
 // Snapshot is policy, cluster state and settings of one generation: a request reads

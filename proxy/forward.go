@@ -96,7 +96,7 @@ func (t *turn) orLocal(local *gate.Answer, err error) (reply, error) {
 // the lines left nothing to send.
 func (t *turn) forwardCall(f *gate.Forwarding) (c *call, local *gate.Answer, err error) {
 	raw := f.Source == gate.ClientBody
-	c = t.wireCall(&f.Call, passing{plain: f.Treat != nil, body: raw, own: f.OwnAccount})
+	c = t.wireCall(&f.Call, passing{plain: f.Treat != nil, typed: f.AsAsked, body: raw, own: f.OwnAccount})
 	switch f.Source {
 	case gate.NoBody, gate.FixedBody:
 		return c, nil, nil

@@ -52,7 +52,8 @@ func withoutNamed(fields []field, connection string) []field {
 
 // passing says which of a client's headers go with a call.
 type passing struct {
-	plain bool // the answer is read here: it must be JSON, whole and not compressed
+	plain bool // the answer is read here: it must be whole and not compressed
+	typed bool // with plain: it may be of any type, and need not be JSON
 	body  bool // the client's body goes along as it is, with its encoding
 	own   bool // guard's own call: X-Opaque-Id alone
 }
@@ -73,7 +74,7 @@ func (h *head) requestFields(p passing) []field {
 		name := f.key
 		pass := forwarded[name] || p.body && name == "content-encoding"
 		if p.plain {
-			pass = pass && !aboutForm[name] || name == "accept" && accepts == 1 && asksVendorJSON(f.value)
+			pass = pass && !aboutForm[name] || name == "accept" && (p.typed || accepts == 1 && asksVendorJSON(f.value))
 		}
 		if p.own {
 			pass = name == "x-opaque-id"
@@ -115,6 +116,7 @@ func (h *head) forgery() (internal bool, asUser string, impersonates bool) {
 // askHeader is the part of the headers that a decision may look at.
 func (h *head) askHeader() ask.Header {
 	return ask.Header{
+		Host:        h.value("host"),
 		ContentType: h.value("content-type"),
 		Accept:      h.value("accept"),
 		OpaqueID:    h.value("x-opaque-id"),

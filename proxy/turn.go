@@ -51,7 +51,7 @@ func (t *turn) run() reply {
 	path, params, unfair := splitTarget(h.target)
 	t.req = ask.Request{
 		ID: s.requestID(), Method: h.method, Path: path, Params: params, RawTarget: h.target,
-		Header: h.askHeader(), Peer: t.origin.client, Now: s.now(),
+		Header: h.askHeader(), Peer: t.origin.client, Secure: t.conn.tls != nil, Now: s.now(),
 	}
 	internal, asUser, impersonates := h.forgery()
 	if internal {

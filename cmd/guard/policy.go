@@ -42,6 +42,7 @@ func compilePolicy(folder config.Folder, c *config.Config, v *authn.Verifier) (*
 	}
 	rules, more, err := gate.NewPolicy(compiled, gate.Settings{
 		MaxUpstreamURI: c.Limits.MaxUpstreamURI, MaxDepth: c.Limits.MaxDepth, MaxStateAge: c.State.MaxAge,
+		PublishAddress: c.PublishAddress,
 	})
 	warnings = append(warnings, more...)
 	if err != nil {

@@ -28,6 +28,7 @@ type Request struct {
 
 	Header Header
 	Peer   netip.Addr // of the client; zero if it has none
+	Secure bool       // it came by TLS
 	Now    time.Time  // the one clock of this request: date math, rules
 
 	// Body is the whole body, inflated, or nil when Intake said that it is not read.
@@ -43,6 +44,7 @@ type Param struct {
 // Header holds what the decision may look at. Everything else passes or is
 // stripped by the proxy's own list.
 type Header struct {
+	Host        string // by which the client called guard
 	ContentType string
 	Accept      string
 	OpaqueID    string

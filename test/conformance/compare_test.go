@@ -180,6 +180,13 @@ func TestSpelling(t *testing.T) {
 	f(`{"number_of_pending_tasks":1}`, `{"number_of_pending_tasks":1}`, `{"number_of_pending_tasks":0}`, 0)
 	f(`{"estimated_size":"0b"}`, `{"estimated_size":"0b"}`, `{"estimated_size":"16.5kb"}`, 0)
 	f(`{"estimated_size":"0b"}`, `{"estimated_size":"0b"}`, `{"estimated_size":"much"}`, 1)
+	nodes := func(section, address string) string {
+		return `{"nodes":{"a":{"` + section + `" : {"bound_address":["[::]:9200"],"publish_address" : ` + address + `,"n":1}}}}`
+	}
+	f(nodes("http", `"es/127.0.0.1:9200"`), nodes("http", `"es/127.0.0.1:9200"`), nodes("http", `"guard:9200"`), 0) // guard says where it is itself
+	f(nodes("http", `"es:9200"`), nodes("http", `"es:9200"`), nodes("http", `"guard"`), 1)
+	f(nodes("http", `"es:9200"`), nodes("http", `"es:9200"`), nodes("http", `null`), 1)
+	f(nodes("transport", `"es:9200"`), nodes("transport", `"es:9200"`), nodes("transport", `"guard:9200"`), 1)
 	f(`{"l":[1]}`, `{"l":[1,2]}`, `{"l":[1,2,3]}`, 0) // a list that grows at the node
 	f(`{"l":[1]}`, `{"l":[1,2]}`, `{"l":["x"]}`, 1)
 	f(`{"l":[1]}`, `{"l":[1,2]}`, `{"l":[]}`, 1)
