@@ -8,7 +8,7 @@ func (w writer) connections() []Shape {
 		return Shape{ID: "connection/" + id, Raw: w.get(lines), Odd: lines, Means: one, Guard: guard}
 	}
 	g := func(id, line string) Shape {
-		return Shape{ID: "connection/" + id, Raw: w.put(doc, sized(doc), line), Odd: line, Means: write, Guard: mended}
+		return Shape{ID: "connection/" + id, Raw: w.put(doc, sized(doc), line), Odd: line, Means: write, Guard: refused(400)}
 	}
 	return []Shape{
 		{ID: "connection/close", Title: "`Connection: close`", Raw: w.get("Connection: close"), Means: one, Guard: ended(passed), Closes: true},
@@ -16,8 +16,8 @@ func (w writer) connections() []Shape {
 		f("keep-alive", "Connection: keep-alive", mended),
 		f("keep-alive-params", "Keep-Alive: timeout=1, max=1", mended),
 		f("proxy", "Proxy-Connection: close", mended),
-		f("host", "Connection: Host", mended),
-		f("authorization", "Connection: Authorization", mended),
+		f("host", "Connection: Host", refused(400)),
+		f("authorization", "Connection: Authorization", refused(400)),
 		f("forwarded", "Connection: X-Forwarded-For", mended),
 		{
 			ID: "connection/opaque", Title: "`Connection: X-Opaque-Id` beside that header", Raw: w.get("Connection: X-Opaque-Id", kept), Odd: kept, Means: one, Guard: mended,
