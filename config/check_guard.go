@@ -25,6 +25,7 @@ func (c *Config) validate(r *report) {
 	}
 	checkOneOf(r, c.Pos.At("compatibility"), c.Compatibility, CompatibilityNone, CompatibilityElasticsearch)
 	c.TLS.validate(r)
+	c.CORS.validate(r)
 	c.Upstream.validate(r)
 	c.Limits.validate(r)
 	c.Timeouts.validate(r)

@@ -19,6 +19,7 @@ type Config struct {
 	ForwardedHeader ForwardedHeader `yaml:"forwarded_header"` // where the trusted proxies name their clients: x-forwarded-for, forwarded (RFC 7239) or none
 	Internal        string          `yaml:"internal"`         // address for probes and metrics; not for clients
 	TLS             TLS             `yaml:"tls"`
+	CORS            CORS            `yaml:"cors"`
 	Upstream        Upstream        `yaml:"upstream"`
 	Security        string          `yaml:"security"` // the security folder
 	Limits          Limits          `yaml:"limits"`
@@ -142,6 +143,27 @@ func (t TLS) Pairs() []Certificate {
 func (t *TLS) SetDefaults() {
 	t.MinVersion = TLS12
 	t.ClientAuth = ClientAuthNone
+}
+
+// CORS says which sites may use guard from a browser.
+type CORS struct {
+	Pos Pos `yaml:"-"`
+
+	Enabled          bool          `yaml:"enabled"`           // guard answers browsers itself, and drops what the cluster says of it
+	AllowOrigins     []string      `yaml:"allow_origins"`     // such as https://app.example; * in one stands for any characters; between slashes it is a regular expression for all of it
+	AllowMethods     []string      `yaml:"allow_methods"`     // of requests
+	AllowHeaders     []string      `yaml:"allow_headers"`     // of requests
+	ExposeHeaders    []string      `yaml:"expose_headers"`    // of answers, beside those that every script sees
+	AllowCredentials bool          `yaml:"allow_credentials"` // cookies, logins and certificates that the browser keeps; not for every origin
+	MaxAge           time.Duration `yaml:"max_age"`           // how long a browser keeps the answer to a preflight
+}
+
+// SetDefaults states what holds for keys that are absent: what nodes allow.
+func (c *CORS) SetDefaults() {
+	c.AllowMethods = []string{"OPTIONS", "HEAD", "GET", "POST", "PUT", "DELETE"}
+	c.AllowHeaders = []string{"X-Requested-With", "Content-Type", "Content-Length", "Authorization", "Accept", "User-Agent", "X-Elastic-Client-Meta"}
+	c.ExposeHeaders = []string{"X-Elastic-Product"}
+	c.MaxAge = 480 * time.Hour
 }
 
 // Upstream is the cluster, and how guard shows itself to it.

@@ -132,7 +132,7 @@ func TestRefusedGuard(t *testing.T) {
 	}
 	f("", "guard.yml:1: file is empty; want a map of keys")
 	f("listen: [\n", "guard.yml:1: did not find expected node content; want each bracket closed, and commas between the items")
-	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, compatibility, forwarded_header, internal, limits, listen, listen_mode, log, policy, proxy_protocol, publish_address, security, state, timeouts, tls, trusted_proxies, upstream`)
+	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, compatibility, cors, forwarded_header, internal, limits, listen, listen_mode, log, policy, proxy_protocol, publish_address, security, state, timeouts, tls, trusted_proxies, upstream`)
 	f("listen: &a x\ninternal: *a\n",
 		`guard.yml:1: listen: anchor "&a"; want the text itself, written out where it is used`,
 		`guard.yml:2: internal: alias "*a"; want the text itself, written out where it is used`)
@@ -207,6 +207,38 @@ func TestRefusedGuard(t *testing.T) {
 	one("policy: {compliance_salt: short}\n", `policy.compliance_salt: 5 bytes; want at least 16 bytes`)
 	one("policy: {masked_fields_algorithm_default: CRC32}\n", `policy.masked_fields_algorithm_default: "CRC32"; want one of BLAKE2B_LEGACY_DEFAULT, MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256, SHA3-224, SHA3-256, SHA3-384, SHA3-512`)
 	one("policy: {system_indices: {indices: ['/[/']}}\n", "policy.system_indices.indices[0]: cannot parse pattern \"/[/\": unclosed '['; want a regular expression")
+}
+
+func TestRefusedCORS(t *testing.T) {
+	f := func(keys string, want ...string) {
+		t.Helper()
+		for i := range want {
+			want[i] = "guard.yml:2: cors." + want[i]
+		}
+		_, _, err := parseGuard(minimalGuard+"cors: {"+keys+"}\n", Overrides{})
+		checkFaults(t, err, want)
+	}
+	const origin = "want scheme and host, with the port if it is not the usual one, such as https://app.example"
+	const stranger = " matches every site, and allow_credentials is set; want the sites alone that may use a browser's credentials, or no allow_credentials"
+	f("allow_origins: ['*']", "enabled: not set, and what it would allow is; want true, or no origins and credentials")
+	f("allow_credentials: true", "enabled: not set, and what it would allow is; want true, or no origins and credentials")
+	f("enabled: true", "allow_origins: none, and enabled is true; want the origins that are allowed")
+	for _, text := range []string{"app.example", "https://app.example/", "https://app.example/x", "https://App.example", "https://", "https://me@app.example", "https://a.example https://b.example", "''", "/"} {
+		f("enabled: true, allow_origins: ["+text+"]", `allow_origins[0]: "`+strings.Trim(text, "'")+`"; `+origin)
+	}
+	f("enabled: true, allow_origins: ['https://*.example?']", `allow_origins[0]: "https://*.example?"; want an origin in which * stands for any characters`)
+	f("enabled: true, allow_origins: ['/[/']", "allow_origins[0]: cannot parse pattern \"/[/\": unclosed '['; want a regular expression")
+	for _, text := range []string{"*", "**", "https://*", "http*", "*://*", "/.*/", "/https?:.*/", "null"} {
+		f("enabled: true, allow_credentials: true, allow_origins: ['https://app.example', '"+text+"']", `allow_origins[1]: "`+text+`"`+stranger)
+	}
+	f("enabled: true, allow_origins: ['*'], allow_methods: [get], allow_headers: ['a b', ''], expose_headers: ['X:'], max_age: -1s",
+		`allow_methods[0]: "get"; want one of "OPTIONS", "HEAD", "GET", "POST", "PUT", "DELETE", "PATCH"`,
+		`allow_headers[0]: "a b"; want the name of a header`, `allow_headers[1]: ""; want the name of a header`,
+		`expose_headers[0]: "X:"; want the name of a header`, `max_age: -1s; want 0 or more`)
+	if _, _, err := parseGuard(minimalGuard+
+		"cors: {enabled: true, allow_credentials: true, allow_origins: ['https://app.example:8443', 'https://*.app.example', '/https://app[0-9]+\\.example/', 'chrome-extension://abc']}\n", Overrides{}); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestRefusedUpstream(t *testing.T) {

@@ -118,6 +118,7 @@ func (t *turn) forwardCall(f *gate.Forwarding) (c *call, local *gate.Answer, err
 // wireCall gives a call the client's headers that go with it.
 func (t *turn) wireCall(c *gate.Call, p passing) *call {
 	h := &t.conn.head
+	p.cors = t.srv.cors != nil
 	w := &call{method: c.Method, target: c.Target, fields: h.requestFields(p), repeatable: c.Repeatable}
 	if !p.own && t.origin.client.IsValid() {
 		w.fields = append(w.fields, newField("X-Forwarded-For", t.forwardedFor()))
@@ -192,6 +193,7 @@ func (t *turn) do(c *call) (*answer, error) {
 	}
 	a, err := t.srv.cluster.Do(t.conn.ctx, c)
 	if err == nil {
+		t.srv.cors.disown(a)
 		return a, nil
 	}
 	var wire *wireError

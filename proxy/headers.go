@@ -56,6 +56,7 @@ type passing struct {
 	typed bool // with plain: it may be of any type, and need not be JSON
 	body  bool // the client's body goes along as it is, with its encoding
 	own   bool // guard's own call: X-Opaque-Id alone
+	cors  bool // guard answers browsers itself: the cluster does not see that they ask
 }
 
 // requestFields returns the client's headers that go to the cluster.
@@ -75,6 +76,9 @@ func (h *head) requestFields(p passing) []field {
 		pass := forwarded[name] || p.body && name == "content-encoding"
 		if p.plain {
 			pass = pass && !aboutForm[name] || name == "accept" && (p.typed || accepts == 1 && asksVendorJSON(f.value))
+		}
+		if p.cors && corsRequest[name] {
+			pass = false
 		}
 		if p.own {
 			pass = name == "x-opaque-id"

@@ -24,6 +24,7 @@ type reply struct {
 
 // write hands the reply to fasthttp, which sends it after the handler has returned.
 func (t *turn) write(out *fasthttp.Response, r *reply) {
+	t.srv.cors.stamp(&out.Header, t.site)
 	if r.stream != nil {
 		t.writeStream(out, r.stream)
 		return

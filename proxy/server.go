@@ -50,6 +50,7 @@ type Server struct {
 	http      *fasthttp.Server
 	front     front
 	files     *materials
+	cors      *cors           // nil: the cluster's
 	base      context.Context //nolint:containedctx // ends requests that outlive the drain
 	cut       context.CancelCauseFunc
 	watch     watcher
@@ -82,6 +83,9 @@ func New(o Options) (*Server, error) {
 		now:       o.Now,
 		ownHeader: o.Transport.ownHeader,
 		compat:    o.Config.Compatibility,
+	}
+	if s.cors, err = newCORS(o.Config.CORS); err != nil {
+		return nil, err
 	}
 	if s.front, err = s.newFront(o.Config, shown); err != nil {
 		return nil, err

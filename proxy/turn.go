@@ -21,6 +21,7 @@ type turn struct {
 	srv    *Server
 	conn   *conn
 	origin origin
+	site   site
 	req    ask.Request
 	who    *ask.Principal // nil until somebody vouched for the caller
 	route  string
@@ -42,6 +43,7 @@ type turn struct {
 func (t *turn) run() reply {
 	s, h := t.srv, &t.conn.head
 	t.compat = translated(s.compat, h)
+	t.site = s.cors.siteOf(h)
 	if t.conn.refusal != nil {
 		return t.refuse(t.conn.refusal)
 	}
@@ -52,6 +54,9 @@ func (t *turn) run() reply {
 	t.req = ask.Request{
 		ID: s.requestID(), Method: h.method, Path: path, Params: params, RawTarget: h.target,
 		Header: h.askHeader(), Peer: t.origin.client, Secure: t.conn.tls != nil, Now: s.now(),
+	}
+	if r, done := t.screen(); done {
+		return r
 	}
 	internal, asUser, impersonates := h.forgery()
 	if internal {

@@ -26,6 +26,7 @@ const (
 	ReasonTooLarge        Reason = "too_large"
 	ReasonStateStale      Reason = "state_stale" // the cluster state is too old to decide
 	ReasonConflict        Reason = "conflict"
+	ReasonForeignOrigin   Reason = "foreign_origin" // a page in a browser whose site is not allowed
 	ReasonUpstream        Reason = "upstream"
 	ReasonInternal        Reason = "internal"
 )
