@@ -23,7 +23,7 @@ const (
 type wire struct {
 	paced
 	host *host
-	made *generation // what it was opened with
+	made *generation // what it was opened with; no newer password goes out under CAs that were replaced
 	src  *bufio.Reader
 	dst  *bufio.Writer
 	idle time.Time // since when it lies in the pool
