@@ -31,7 +31,7 @@ func TestEveryShard(t *testing.T) {
 	f(bound, "POST", "/_msearch", "{\"index\":\"logs-a-1\"}\n{}\n{\"index\":\"logs-a-1\"}\n"+sort+"\n", true)
 	f(free+other, "POST", "/logs-*/_search", sort, false)                                                                    // by concrete names, of which none hides a document
 	f(bound, "POST", "/logs-a-1/_search", `{"collapse":{"field":"level","inner_hits":{"name":"i","sort":["level"]}}}`, true) // those hits are searched for anew
-	f(bound, "POST", "/logs-a-1/_search", `{"size":1}`, true) // a shard would be left out by its smallest and largest date
+	f(bound, "POST", "/logs-a-1/_search", `{"size":1}`, true)                                                                // a shard would be left out by its smallest and largest date
 	f(bound, "POST", "/logs-a-1/_count", "", false)
 	f(free, "POST", "/logs-a-1/_search", sort, false)
 }

@@ -12,7 +12,7 @@ type slot struct {
 	// refused is what stands in the slot of an item that was not forwarded.
 	refused []byte
 	// treat is applied to the answer of one that was; nil passes it on.
-	treat Treatment
+	treat      Treatment
 	everyShard bool // of a search: see asksEveryShard
 }
 

@@ -144,7 +144,8 @@ func (b *answerBody) Close() {
 	b.once.Do(func() {
 		alive := b.stop()
 		if !b.up.settle() {
-			b.wire.kill()
+			alive = false
+			b.wire.kill() // now, since the upload may wait in it
 		}
 		b.keep = b.up.finish() && b.keep
 		if !alive || !b.keep || !b.wire.body.ended() || b.wire.src.Buffered() > 0 {
