@@ -86,18 +86,40 @@ func (r Rules) showsAllBelow(path string) bool {
 	return true
 }
 
+// showsParts reports whether the names below path that a field is made of are all shown,
+// with what an entry names below one of them.
+func (r Rules) showsParts(path string, parts []string) bool {
+	for _, part := range parts {
+		part = path + "." + part
+		if !r.Shows(part) || r.excluding() && slices.ContainsFunc(r.excludes.List(), func(p names.Pattern) bool {
+			return strings.HasPrefix(literalHead(p), part+".")
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// literalHead returns what every name that p matches begins with.
+func literalHead(p names.Pattern) string {
+	text := p.String()
+	if p.IsRegex() {
+		return ""
+	}
+	if i := strings.IndexAny(text, "*?"); i >= 0 {
+		return text[:i]
+	}
+	return text
+}
+
 // mayMatchBelow reports whether p could match a name that starts with prefix. It
 // looks only at the text before the first wildcard, which errs towards yes.
 func mayMatchBelow(p names.Pattern, prefix string) bool {
-	if p.IsRegex() {
+	head := literalHead(p)
+	if head != p.String() && strings.HasPrefix(prefix, head) {
 		return true
 	}
-	text := p.String()
-	if i := strings.IndexAny(text, "*?"); i >= 0 {
-		text = text[:i]
-		return strings.HasPrefix(text, prefix) || strings.HasPrefix(prefix, text)
-	}
-	return strings.HasPrefix(text, prefix)
+	return strings.HasPrefix(head, prefix)
 }
 
 // requestPatterns returns the entries as patterns for the _source option of a

@@ -46,12 +46,26 @@ func (v *View) carriesOnlyShown(f mapping.Field) bool {
 		return false
 	}
 	for _, s := range sources {
-		if s != f.Path && !v.rules.Shows(s) {
+		if s != f.Path && !v.rules.Shows(s) || !v.partsShown(s) {
 			return false
 		}
 	}
-	// One value of an opaque field stands for all of its keys.
-	return !f.Opaque || v.rules.showsAllBelow(f.Path)
+	return true
+}
+
+// partsShown reports whether all that the value of the field called path is made of is
+// shown: one value of an opaque field stands for all of its keys, also where a clause names
+// one of them.
+func (v *View) partsShown(path string) bool {
+	f, ok := v.m.Lookup(path)
+	switch {
+	case !ok || isContainer(f):
+		return true
+	case f.Opaque && f.Parts == nil:
+		return v.rules.showsAllBelow(f.Path)
+	default:
+		return v.rules.showsParts(f.Path, f.Parts)
+	}
 }
 
 // state is how one mapping sees a name.
@@ -74,12 +88,7 @@ func (v *View) state(name string) state {
 			return container
 		}
 		return hidden
-	case f.SubKey != "":
-		if v.rules.Shows(name) {
-			return visible
-		}
-		return hidden
-	case v.rules.Shows(f.Path) && !v.hidden[f.Path]:
+	case v.shows(f) && (f.SubKey == "" || v.rules.Shows(name)):
 		return visible
 	default:
 		return hidden

@@ -122,10 +122,100 @@ func TestViewField(t *testing.T) {
 	f("deps", query.Path, query.Absent, "name")
 	f("attrs", query.Match, query.Absent, "~attrs.token") // its value stands for all keys
 	f("attrs.token", query.Match, query.Absent, "~attrs.token")
-	f("attrs.open", query.Match, query.Visible, "~attrs.token")
+	f("attrs.open", query.Match, query.Absent, "~attrs.token") // clusters may read all of it for one key
+	f("attrs.open", query.Match, query.Visible, "~ssn")
 	f("attrs", query.Match, query.Visible, "~ssn")
 	f("attrs", query.Match, query.Absent, "~/.*token/") // a regex may reach below
 	f("attrs", query.Match, query.Absent, "attrs.open")
+}
+
+// TestNamesBelowFields holds that what a cluster can read by a name below a field that brings
+// names of its own is the whole field: such a name is seen only where all that it can reach
+// is. Each type that brings names has a line, with a name that an index may have there, and
+// whether each list of entries shows the field and the name.
+func TestNamesBelowFields(t *testing.T) {
+	type sight struct{ field, below bool }
+	all, none := sight{true, true}, sight{}
+	f := func(def, below string, other, every, exactly, wild, part sight) {
+		t.Helper()
+		v := NewView(Everything(), parseMapping(t, `{"properties":{"f":`+def+`}}`))
+		if !v.Shows("f") || !v.Shows("f"+below) {
+			t.Errorf("%s: without rules f or f%s is hidden", def, below)
+		}
+		for entry, want := range map[string]sight{"~x": other, "~*.hid": every, "~f" + below: exactly, "~f*b": wild, "f" + below: part} {
+			v := NewView(mustCompile(t, entry), parseMapping(t, `{"properties":{"f":`+def+`}}`))
+			sees := func(name string) bool { return NewViews([]*View{v}).Field(name, query.Fetch) == query.Visible }
+			if got := (sight{sees("f"), sees("f" + below)}); got != want {
+				t.Errorf("%s under %q: f is seen %v, f%s %v; want %v, %v", def, entry, got.field, below, got.below, want.field, want.below)
+			}
+			if got := (sight{v.Shows("f"), v.Shows("f" + below)}); got != want && got != (sight{want.field, v.rules.Shows("f" + below)}) {
+				t.Errorf("%s under %q: answers show f %v, f%s %v; requests %v, %v", def, entry, got.field, below, got.below, want.field, want.below)
+			}
+		}
+	}
+	// Any name can be below: one that is hidden hides the whole.
+	for _, def := range []string{
+		`{"type":"flat_object"}`, `{"type":"flattened"}`, `{"type":"rank_features"}`, `{"type":"sparse_vector"}`,
+		`{"type":"semantic_text"}`, `{"type":"percolator"}`, `{"type":"object","enabled":false}`,
+	} {
+		for _, below := range []string{".k", ".k.deep", ".*", "._value"} {
+			f(def, below, all, none, none, none, none)
+		}
+	}
+	f(`{"type":"join","relations":{"q":"a"}}`, "#q", all, none, sight{true, false}, none, none)
+	f(`{"type":"join","relations":{"q":"a"}}`, ".parent", all, none, none, none, none)
+
+	// A closed list of names: the field shows their values.
+	f(`{"type":"search_as_you_type"}`, "._2gram", all, all, none, all, none)
+	f(`{"type":"search_as_you_type"}`, "._index_prefix", all, all, none, all, none)
+	f(`{"type":"text","index_prefixes":{}}`, "._index_prefix", all, all, none, all, none)
+	f(`{"type":"text","index_phrases":true}`, "._index_phrase", all, all, none, all, none)
+	f(`{"type":"aggregate_metric_double"}`, ".max", all, all, none, all, none)
+
+	// Names in documents alone: no cluster knows a field of that name.
+	field := sight{true, false}
+	for def, below := range map[string]string{
+		`{"type":"geo_point"}`: ".lat", `{"type":"geo_shape"}`: ".geometries.coordinates", `{"type":"date_range"}`: ".gte",
+		`{"type":"histogram"}`: ".values", `{"type":"completion"}`: ".contexts.place", `{"type":"xy_point"}`: ".x",
+	} {
+		f(def, below, field, field, none, field, none)
+	}
+}
+
+// TestViewOfNamesBelow holds that no other name leads into what is hidden.
+func TestViewOfNamesBelow(t *testing.T) {
+	f := func(mapping, name string, want bool, entries ...string) {
+		t.Helper()
+		v := NewView(mustCompile(t, entries...), parseMapping(t, mapping))
+		if got := NewViews([]*View{v}).Field(name, query.Fetch) == query.Visible; got != want || v.Shows(name) != want {
+			t.Errorf("%v: %q is seen: %t, in answers %t; want %t", entries, name, got, v.Shows(name), want)
+		}
+	}
+	const keys = `{"properties":{"ssn":{"type":"keyword"},"copied":{"type":"keyword","copy_to":"to.k"},"to":{"type":"flat_object"},"o":{"properties":{"ff":{"type":"flat_object"}}},
+		"al":{"type":"alias","path":"o.ff"},"key":{"type":"alias","path":"o.ff.k"},
+		"place":{"type":"geo_point","copy_to":"places"},"places":{"type":"geo_point"}}}`
+	for _, name := range []string{"o.ff", "o.ff.k", "al", "al.k", "al.hid", "key"} {
+		f(keys, name, true, "~ssn")
+		f(keys, name, false, "~o.ff.hid")
+		f(keys, name, false, "~*.hid")
+		f(keys, name, false, "~/.*hid/")
+		f(keys, name, false, "o.ff.k")
+		f(keys, name, false, "~o")
+	}
+	f(keys, "to", false, "~copied")
+	f(keys, "to.k", false, "~copied")
+	f(keys, "to.other", false, "~copied")
+	f(keys, "place", false, "~place.lat")
+	f(keys, "places", false, "~place.lat")
+
+	const scripts = `{"properties":{"ssn":{"type":"keyword"},"o":{"properties":{"mapped":{"type":"keyword"}}}},"derived":{
+		"o":{"type":"object","prefilter_field":"x","properties":{"q":"keyword"},"script":{"source":"x"}},
+		"d":{"type":"object","properties":{"q":"keyword"},"script":{"source":"x"}},"plain":{"type":"keyword","script":{"source":"x"}}}}`
+	for _, name := range []string{"d", "d.q", "d.any.thing", "o", "o.q", "o.mapped", "plain"} {
+		f(scripts, name, false, "~ssn")
+		f(scripts, name, false, "~/s(sn|al)/")
+		f(scripts, name, false, name)
+	}
 }
 
 func TestViewsOverSeveralIndices(t *testing.T) {

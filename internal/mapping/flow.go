@@ -10,23 +10,46 @@ type flow struct {
 	scripted []string // paths that may show anything
 }
 
-func newFlow(fields []Field) flow {
+func newFlow(m *Mapping) flow {
 	w := flow{from: map[string][]string{}}
-	for _, f := range fields {
+	for _, f := range m.fields {
 		switch f.Kind {
 		case MultiField:
 			w.edge(f.Parent, f.Path)
 		case Alias:
 			w.edge(f.AliasOf, f.Path)
+			if whole, ok := m.around(f.AliasOf); ok {
+				w.edge(whole, f.Path)
+			}
 		}
 		for _, target := range f.CopyTo {
 			w.edge(f.Path, target)
+			if whole, ok := m.around(target); ok {
+				w.edge(f.Path, whole)
+			}
 		}
 		if f.Scripted {
 			w.scripted = append(w.scripted, f.Path)
 		}
 	}
+	w.belowScripts(m)
 	return w
+}
+
+// around returns the opaque field that path lies below.
+func (m *Mapping) around(path string) (whole string, ok bool) {
+	f, ok := m.Lookup(path)
+	return f.Path, ok && f.SubKey != ""
+}
+
+// belowScripts lets the fields of an object that a script computes show what the script
+// does.
+func (w *flow) belowScripts(m *Mapping) {
+	for _, path := range w.scripted {
+		for f := range m.Below(path) {
+			w.edge(path, f.Path)
+		}
+	}
 }
 
 func (w *flow) edge(a, b string) { w.from[b] = append(w.from[b], a) }

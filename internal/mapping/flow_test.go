@@ -56,8 +56,8 @@ func TestFamily(t *testing.T) {
 	f(hr, "ssn.txt", "all_text", "all_text.raw", "person_copy", "person_copy.ids", "ssn", "ssn.txt", "ssn_alias", "twice") // the value of its field
 	f(hr, "person.passport", "person", "person.passport")
 	f(hr, "person", "person", "person.city", "person.passport", "twice")
-	f(hr, "labels", "labels")
-	f(hr, "labels.secret", "labels") // a key is shown by the whole
+	f(hr, "labels", "labels", "labels_alias")
+	f(hr, "labels.secret", "labels", "labels_alias") // a key is shown by the whole
 	f(hr, "blob.token", "blob")
 	f(hr, "dependents.school.mark", "dependents", "dependents.school", "dependents.school.mark")
 	f(hr, "not.mapped", "not.mapped")
@@ -73,6 +73,14 @@ func TestFamily(t *testing.T) {
 
 	// A copy to a field that no document has created yet.
 	f(`{"properties":{"a":{"type":"text","copy_to":"later"}}}`, "a", "a", "later")
+
+	// A copy to a key of an opaque object, and an alias of one.
+	keys := `{"properties":{"a":{"type":"text","copy_to":"o.k"},"o":{"type":"flat_object"},"x":{"type":"alias","path":"o.k"}}}`
+	f(keys, "a", "a", "o", "o.k", "x")
+	f(keys, "o", "o", "x")
+
+	// A field below an object that a script computes as well.
+	f(`{"properties":{"a":{"type":"long"},"o":{"properties":{"b":{"type":"long"}}}},"derived":{"o":{"type":"object","script":"x"}}}`, "a", "a", "o", "o.b")
 
 	// Passthrough objects: names without prefix; the higher priority wins.
 	pass := `{"properties":{"attributes":{"type":"passthrough","priority":10,"properties":{"token":{"type":"keyword"},"n":{"type":"long"}}},
@@ -101,6 +109,7 @@ func TestCarries(t *testing.T) {
 	f(hr, "twice", false, "all_text", "name", "person.city", "ssn", "twice")
 	f(hr, "person_copy", false, "person_copy", "person_copy.ids", "person_copy.other", "ssn")
 	f(hr, "labels.key", false, "labels")
+	f(hr, "labels_alias.key", false, "labels", "labels_alias")
 	f(hr, "nope", false, "nope")
 	script := `{"properties":{"a":{"type":"alias","path":"r"}},"runtime":{"r":{"type":"long","script":"x"}}}`
 	f(script, "r", true, "r")

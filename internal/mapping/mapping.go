@@ -49,6 +49,10 @@ type Field struct {
 	// that are not enabled, fields that index parts of their value under names of
 	// their own. Every path below one counts as the field.
 	Opaque bool
+	// Parts are the names below the field that its type brings, in documents or in the
+	// index, where they are a closed list: the field shows the values of them all. An
+	// opaque field without parts can have any.
+	Parts []string
 	// Disabled objects are kept in the source and not indexed.
 	Disabled bool
 	// Scripted fields are computed and may show the value of any other field.

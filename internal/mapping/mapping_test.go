@@ -41,6 +41,9 @@ const hr = `{"dynamic":"strict","_source":{"excludes":["internal"]},"properties"
 	"person":{"properties":{"passport":{"type":"keyword"},"city":{"type":"keyword","copy_to":"twice"}}},
 	"dependents":{"type":"nested","properties":{"ssn":{"type":"keyword"},"school":{"type":"nested","properties":{"mark":{"type":"byte"}}}}},
 	"labels":{"type":"flattened"},
+	"labels_alias":{"type":"alias","path":"labels"},
+	"place":{"type":"geo_point"},
+	"abstract":{"type":"text","index_prefixes":{}},
 	"blob":{"type":"object","enabled":false},
 	"rel":{"type":"join","relations":{"q":"a"}},
 	"stats":{"type":"object","subobjects":false,"properties":{"time":{"type":"long"},"time.max":{"type":"long"}}},
@@ -70,9 +73,14 @@ func TestLookup(t *testing.T) {
 	// Below an opaque field every path is that field.
 	f("labels.a.b", Field{Path: "labels", Kind: Leaf, Type: "flattened", Opaque: true, SubKey: "a.b"})
 	f("blob.token", Field{Path: "blob", Kind: Object, Type: "object", Opaque: true, Disabled: true, SubKey: "token"})
-	f("name.gram._2gram", Field{Path: "name.gram", Kind: MultiField, Type: "search_as_you_type", Parent: "name", Opaque: true, SubKey: "_2gram"})
+	f("name.gram._2gram", Field{Path: "name.gram", Kind: MultiField, Type: "search_as_you_type", Parent: "name", Opaque: true, Parts: []string{"_2gram", "_3gram", "_4gram", "_index_prefix"}, SubKey: "_2gram"})
 	f("rel#q", Field{Path: "rel", Kind: Leaf, Type: "join", Opaque: true, SubKey: "q"})
 	f("stored.extracted_terms", Field{Path: "stored", Kind: Leaf, Type: "percolator", Opaque: true, SubKey: "extracted_terms"})
+
+	f("labels_alias.a", Field{Path: "labels_alias", Kind: Alias, Type: "alias", AliasOf: "labels", Opaque: true, SubKey: "a"})
+	f("place", Field{Path: "place", Kind: Leaf, Type: "geo_point", Parts: pointParts})
+	f("place.lat", Field{}) // a key of its value, and no field
+	f("abstract._index_prefix", Field{Path: "abstract", Kind: Leaf, Type: "text", Opaque: true, Parts: prefixParts, SubKey: "_index_prefix"})
 
 	// Nothing.
 	f("", Field{})
@@ -87,7 +95,7 @@ func TestLookup(t *testing.T) {
 
 func TestRoot(t *testing.T) {
 	m := parse(t, hr)
-	if m.Dynamic() != "strict" || m.Source() != (Source{Filtered: true}) || m.Len() != 26 {
+	if m.Dynamic() != "strict" || m.Source() != (Source{Filtered: true}) || m.Len() != 29 {
 		t.Fatalf("dynamic %q, source %+v, %d fields", m.Dynamic(), m.Source(), m.Len())
 	}
 	prev := ""
@@ -211,12 +219,12 @@ func TestExpand(t *testing.T) {
 	}
 	f("ssn", "ssn")
 	f("ssn*", "ssn", "ssn.txt", "ssn_alias")
-	f("*ssn", "blob > *ssn", "dependents.ssn", "labels > *ssn", "name.gram > *ssn", "rel > *ssn", "ssn", "stored > *ssn")
+	f("*ssn", "abstract > *ssn", "blob > *ssn", "dependents.ssn", "labels > *ssn", "labels_alias > *ssn", "name.gram > *ssn", "rel > *ssn", "ssn", "stored > *ssn")
 	f("person.*", "person.city", "person.passport")
 	f("pers*.*port", "person.passport")
 	f("labels.*", "labels > *")
 	f("labels.a*", "labels > a*")
-	f("lab*x", "labels > *x")
+	f("lab*x", "labels > *x", "labels_alias > *x")
 	f("name*", "name", "name.gram", "name.keyword")
 	f("nope*")
 	f("nope")

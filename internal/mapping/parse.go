@@ -179,7 +179,7 @@ func (b *builder) field(path, parent, nested string, def esjson.Value) error {
 	case f.Type == "object", f.Type == "passthrough", hasChildren:
 		f.Kind = Object
 	}
-	f.Opaque = opaqueTypes[f.Type]
+	f.setParts()
 	if err := b.params(&f, def); err != nil {
 		return err
 	}
@@ -200,18 +200,57 @@ func (b *builder) field(path, parent, nested string, def esjson.Value) error {
 	return b.properties(children, path, nested)
 }
 
-// opaqueTypes index keys or parts of their value under names below their own that
-// no mapping lists.
-var opaqueTypes = map[string]bool{
-	"flattened":               true, // every key of the object
-	"flat_object":             true,
-	"rank_features":           true, // every feature
-	"sparse_vector":           true,
-	"search_as_you_type":      true, // ._2gram, ._3gram, ._index_prefix
-	"aggregate_metric_double": true, // .min, .max, .sum
-	"semantic_text":           true, // .inference.chunks
-	"join":                    true, // name#relation
-	"percolator":              true, // .extracted_terms and others
+// partsOf are the names below a field that its type brings and no mapping lists. A type
+// without any is not in it; nil means any name at all.
+var partsOf = map[string][]string{
+	"flattened":     nil, // every key of the object
+	"flat_object":   nil,
+	"rank_features": nil, // every feature
+	"sparse_vector": nil,
+	"semantic_text": nil, // .inference.chunks
+	"join":          nil, // name#relation
+	"percolator":    nil, // .extracted_terms and others; its value is a query
+
+	"search_as_you_type": {"_2gram", "_3gram", "_4gram", "_index_prefix"},
+
+	"aggregate_metric_double": {"min", "max", "sum", "value_count"},
+	"histogram":               {"values", "counts"},
+	"completion":              {"input", "weight", "contexts"},
+	"geo_point":               pointParts,
+	"point":                   pointParts,
+	"xy_point":                pointParts,
+	"geo_shape":               shapeParts,
+	"shape":                   shapeParts,
+	"xy_shape":                shapeParts,
+	"integer_range":           rangeParts,
+	"long_range":              rangeParts,
+	"float_range":             rangeParts,
+	"double_range":            rangeParts,
+	"date_range":              rangeParts,
+	"ip_range":                rangeParts,
+}
+
+var (
+	pointParts = []string{"lat", "lon", "x", "y", "z", "geohash", "type", "coordinates"}
+	shapeParts = []string{"type", "coordinates", "geometries", "radius", "orientation"}
+	rangeParts = []string{"gte", "gt", "lte", "lt", "from", "to", "include_lower", "include_upper"}
+
+	// prefixParts are those of a text with index_prefixes or index_phrases.
+	prefixParts = []string{"_index_prefix", "_index_phrase"}
+)
+
+// keysOnly are the types whose parts are keys in documents alone: the clusters know no
+// field of such a name.
+var keysOnly = map[string]bool{
+	"histogram": true, "completion": true, "geo_point": true, "point": true, "xy_point": true, "geo_shape": true,
+	"shape": true, "xy_shape": true, "integer_range": true, "long_range": true, "float_range": true,
+	"double_range": true, "date_range": true, "ip_range": true,
+}
+
+// setParts notes the names that the type of f brings.
+func (f *Field) setParts() {
+	parts, brings := partsOf[f.Type]
+	f.Opaque, f.Parts = brings && !keysOnly[f.Type], parts
 }
 
 // params reads the parts of a definition that say where values go.
@@ -228,12 +267,14 @@ func (b *builder) params(f *Field, def esjson.Value) error {
 		case "enabled":
 			var on bool
 			if on, err = boolean(v); err == nil && !on && f.Kind != Leaf {
-				f.Disabled, f.Opaque = true, true
+				f.Disabled, f.Opaque, f.Parts = true, true, nil
 			}
 		case "script":
 			f.Scripted = true
 		case "index_prefixes", "index_phrases":
-			f.Opaque = f.Opaque || v.String() != "false" // ._index_prefix, ._index_phrase
+			if !f.Opaque && v.String() != "false" {
+				f.Opaque, f.Parts = true, prefixParts
+			}
 		case "fields":
 			err = b.multiFields(f, v)
 		case "runtime", "derived":
@@ -281,7 +322,7 @@ func (b *builder) multiFields(main *Field, v esjson.Value) error {
 		if t, ok := def.Lookup("type"); ok {
 			f.Type = t.String()
 		}
-		f.Opaque = opaqueTypes[f.Type]
+		f.setParts()
 		if err := b.params(&f, def); err != nil {
 			return err
 		}
@@ -333,7 +374,10 @@ func (b *builder) add(f Field) error {
 		if old.Kind == Runtime {
 			f, *old = *old, f
 		}
-		old.Scripted, old.Opaque = old.Scripted || f.Scripted, old.Opaque || f.Opaque
+		if f.Opaque {
+			old.Opaque, old.Parts = true, nil
+		}
+		old.Scripted = old.Scripted || f.Scripted
 		return nil
 	}
 	if len(b.m.fields) >= maxFields {
@@ -352,7 +396,8 @@ func (b *builder) finish() *Mapping {
 	for i := range m.fields {
 		m.index[m.fields[i].Path] = i
 	}
-	m.flow = newFlow(m.fields)
+	m.openAliases()
+	m.flow = newFlow(m)
 	return m
 }
 
@@ -369,6 +414,16 @@ func (b *builder) addPassthroughNames() {
 			}
 			b.index[name] = len(b.m.fields)
 			b.m.fields = append(b.m.fields, Field{Path: name, Kind: Alias, Type: "alias", AliasOf: f.Path, NestedPath: f.NestedPath})
+		}
+	}
+}
+
+// openAliases makes the aliases of opaque fields opaque: the clusters take "alias.key" for
+// a key of the field.
+func (m *Mapping) openAliases() {
+	for i := range m.fields {
+		if target, ok := m.Lookup(m.fields[i].AliasOf); ok && m.fields[i].Kind == Alias && target.Opaque {
+			m.fields[i].Opaque = true
 		}
 	}
 }
