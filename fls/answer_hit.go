@@ -39,9 +39,15 @@ func (f *filter) hitMember(key []byte, i int) (end int, keep bool, err error) {
 	case "inner_hits":
 		end, _, err = f.object(i, func(_ []byte, i int) (int, bool, error) { return f.hitsEnvelope(i) })
 		return end, true, err
-	case "_id", "_type", "_score", "_version", "_seq_no", "_primary_term", "_routing", "_parent", "sort",
-		"matched_queries", "_shard", "_node", "_rank", "_size", "_doc_count", "_tier":
+	case "_id", "_type", "_score", "_version", "_seq_no", "_primary_term", "_routing", "sort",
+		"matched_queries", "_shard", "_node", "_rank":
 		return f.keep(i)
+	case "_parent", "_size", "_doc_count", "_tier": // fields of documents in some versions
+		if err := f.judging(i); err != nil {
+			return i, false, err
+		}
+		end, err = f.skip(i)
+		return end, f.hit.projection.JudgeName(key) != Drop, err
 	}
 	return i, false, fault(i, "found unknown key %s in a hit", quote(key))
 }

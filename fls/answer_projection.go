@@ -36,7 +36,8 @@ type Projection struct {
 	includes, excludes []SourcePattern
 	everything         bool
 	shows              func(name string) bool
-	source, named      memo // places in documents, names of fields
+	mapped             func(name string) bool // whether it is a field of the index, whatever its name
+	source, named      memo                   // places in documents, names of fields
 }
 
 // NewProjection compiles field entries. shows, if given, reports whether a field
@@ -68,10 +69,10 @@ func (p *Projection) JudgeName(name []byte) Verdict {
 
 func (p *Projection) judgeName(name string, judged int) Verdict {
 	switch {
-	case IsMetadata(name):
-		return Keep
 	case p.shows != nil && !p.shows(name):
 		return Drop
+	case IsMetadata(name) && (p.mapped == nil || !p.mapped(name)):
+		return Keep
 	}
 	return p.judge(name, judged)
 }

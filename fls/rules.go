@@ -55,13 +55,19 @@ func (r Rules) excluding() bool { return len(r.excludes.List()) > 0 }
 // All reports whether r hides nothing.
 func (r Rules) All() bool { return !r.excluding() && r.includes.IsAll() }
 
-// Shows reports whether a field of this full dotted name may be seen, by its name
-// alone: what else carries its value is the mapping's to say. Objects around a
-// field decide as well; an entry for a field covers its sub-field "keyword".
+// Shows reports whether what has this name in an index may be seen, where no mapping says
+// that it is a field: metadata is shown unless an exclusion names it in so many words.
 func (r Rules) Shows(path string) bool {
 	if IsMetadata(path) {
-		return true
+		return !r.excludes.Names(path)
 	}
+	return r.ShowsField(path)
+}
+
+// ShowsField reports whether a field of this full dotted name may be seen, by its name
+// alone: what else carries its value is the mapping's to say. Objects around a
+// field decide as well; an entry for a field covers its sub-field "keyword".
+func (r Rules) ShowsField(path string) bool {
 	field := strings.TrimSuffix(path, ".keyword")
 	if r.excluding() {
 		return !around(path, 0, r.excludes.MayMatch) && !around(field, 0, r.excludes.MayMatch)
@@ -72,7 +78,7 @@ func (r Rules) Shows(path string) bool {
 // showsAllBelow reports whether every path that can exist below path is shown. It
 // errs towards no.
 func (r Rules) showsAllBelow(path string) bool {
-	if !r.Shows(path) {
+	if !r.ShowsField(path) {
 		return false
 	}
 	if !r.excluding() {
@@ -91,7 +97,7 @@ func (r Rules) showsAllBelow(path string) bool {
 func (r Rules) showsParts(path string, parts []string) bool {
 	for _, part := range parts {
 		part = path + "." + part
-		if !r.Shows(part) || r.excluding() && slices.ContainsFunc(r.excludes.List(), func(p names.Pattern) bool {
+		if !r.ShowsField(part) || r.excluding() && slices.ContainsFunc(r.excludes.List(), func(p names.Pattern) bool {
 			return strings.HasPrefix(literalHead(p), part+".")
 		}) {
 			return false
@@ -148,7 +154,8 @@ func (r Rules) requestPatterns() (includes, excludes []string, whole bool) {
 	return includes, nil, true
 }
 
-// metadata are the fields that every mapper service has; they are always visible.
+// metadata are the names of fields that mapper services have, each in some versions: in
+// others a mapping can have a field of that name, and then it is a field like any other.
 // Source: MapperService of OpenSearch and Elasticsearch, and the list that the
 // OpenSearch Security plugin exempts.
 var metadata = map[string]bool{
@@ -158,5 +165,5 @@ var metadata = map[string]bool{
 	"_score": true, "_doc": true, "_shard_doc": true, "_geo_distance": true, "_parent": true, "_uid": true,
 }
 
-// IsMetadata reports whether path is a metadata field.
+// IsMetadata reports whether path is the name of a metadata field in some version.
 func IsMetadata(path string) bool { return metadata[path] }

@@ -46,11 +46,20 @@ func (v *View) carriesOnlyShown(f mapping.Field) bool {
 		return false
 	}
 	for _, s := range sources {
-		if s != f.Path && !v.rules.Shows(s) || !v.partsShown(s) {
+		if s != f.Path && !v.showsName(s) || !v.partsShown(s) {
 			return false
 		}
 	}
 	return true
+}
+
+// showsName reports whether the rules show name: what the mapping has is a field, whatever
+// its name is in other versions.
+func (v *View) showsName(name string) bool {
+	if _, mapped := v.m.Lookup(name); mapped {
+		return v.rules.ShowsField(name)
+	}
+	return v.rules.Shows(name)
 }
 
 // partsShown reports whether all that the value of the field called path is made of is
@@ -84,11 +93,11 @@ func (v *View) state(name string) state {
 	case !ok:
 		return unmapped
 	case isContainer(f):
-		if shown, empty := v.anyBelow(f.Path); shown || empty && v.rules.Shows(f.Path) {
+		if shown, empty := v.anyBelow(f.Path); shown || empty && v.rules.ShowsField(f.Path) {
 			return container
 		}
 		return hidden
-	case v.shows(f) && (f.SubKey == "" || v.rules.Shows(name)):
+	case v.shows(f) && (f.SubKey == "" || v.rules.ShowsField(name)):
 		return visible
 	default:
 		return hidden
@@ -108,19 +117,22 @@ func (v *View) anyBelow(path string) (shown, empty bool) {
 	return false, empty
 }
 
-func (v *View) shows(f mapping.Field) bool { return v.rules.Shows(f.Path) && !v.hidden[f.Path] }
+func (v *View) shows(f mapping.Field) bool { return v.rules.ShowsField(f.Path) && !v.hidden[f.Path] }
 
 // Shows reports whether the field called name may be seen in an index of this
 // mapping: what answers are filtered by. Objects are shown if something in them is.
-func (v *View) Shows(name string) bool {
-	if IsMetadata(name) {
-		return true
-	}
+func (v *View) Shows(name string) bool { return v.showsAs(name, v.rules.Shows) }
+
+// ShowsField is Shows for a name that is a field of some index: then it is no metadata
+// here, where the mapping lacks it, either.
+func (v *View) ShowsField(name string) bool { return v.showsAs(name, v.rules.ShowsField) }
+
+func (v *View) showsAs(name string, byEntries func(string) bool) bool {
 	switch v.state(name) {
 	case visible, container:
 		return true
 	case unmapped:
-		return v.rules.Shows(name)
+		return byEntries(name)
 	default:
 		return false
 	}
@@ -153,7 +165,9 @@ func projectionOf(v *View) *Projection {
 	if v.rules.All() {
 		return ShowEverything()
 	}
-	return v.rules.projection(v.Shows)
+	p := v.rules.projection(v.Shows)
+	p.mapped = v.Has
+	return p
 }
 
 func (r Rules) projection(shows func(name string) bool) *Projection {
@@ -206,9 +220,14 @@ func (vs *Views) StandIn() string { return vs.standIn }
 // somewhere is read there.
 func (vs *Views) Field(name string, use query.Use) query.Sight {
 	var seen [container + 1]bool
+	metadata := vs.isMetadata(name)
 	for _, v := range vs.list {
 		at := v.state(name)
-		if at == unmapped && !v.rules.Shows(name) {
+		switch {
+		case at != unmapped:
+		case metadata && v.rules.Shows(name) && query.Nameable(name):
+			at = visible
+		case metadata, !v.rules.ShowsField(name):
 			at = hidden
 		}
 		seen[at] = true
@@ -225,6 +244,11 @@ func (vs *Views) Field(name string, use query.Use) query.Sight {
 	default:
 		return query.Visible
 	}
+}
+
+// isMetadata reports whether name is metadata and no field of any index.
+func (vs *Views) isMetadata(name string) bool {
+	return IsMetadata(name) && !slices.ContainsFunc(vs.list, func(v *View) bool { return v.Has(name) })
 }
 
 // Expand lists the visible leaf fields that match pattern in any index, and one that

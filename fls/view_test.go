@@ -70,6 +70,9 @@ func TestRulesShows(t *testing.T) {
 	f("person.a.b", true, "person.*")
 	f("_id", true, "name")
 	f("_id", true, "~*")
+	f("_id", false, "~_id") // in so many words
+	f("_uid", true, "~_ui?")
+	f("_uid", false, "name", "~_uid")
 	f("anything", false, "~*")
 	f("s1", true, "s?")
 	f("ssn", false, "!ssn")
@@ -237,7 +240,7 @@ func TestViewsOverSeveralIndices(t *testing.T) {
 	narrow := NewView(mustCompile(t, "name"), parseMapping(t, staff))
 	f("host", query.Match, query.Mixed, narrow, other)
 	f("nosuch", query.Match, query.Absent, narrow, other)
-	f("_id", query.Match, query.Absent, narrow, other)
+	f("_id", query.Match, query.Visible, narrow, other)
 	if fields, mixed := NewViews([]*View{barred, other}).Expand("*", query.Fetch); slices.Contains(fields, "host") || mixed != "" {
 		t.Errorf("fetched are %v, mixed %q; want no host", fields, mixed)
 	}
@@ -270,6 +273,58 @@ func TestViewsOfGuesses(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" || mixed != wantMixed {
 					t.Errorf("%v: %q for use %d, mixed %q, %q where nothing is hidden (-want +got):\n%s", entries, pattern, use, mixed, wantMixed, diff)
 				}
+			}
+		}
+	}
+}
+
+// TestFieldsNamedAsMetadata holds that what a mapping has is a field, whatever its name is in
+// other versions, in requests and in answers.
+func TestFieldsNamedAsMetadata(t *testing.T) {
+	m := parseMapping(t, `{"properties":{"name":{"type":"text"},"_uid":{"type":"keyword"},"_tier":{"type":"keyword","copy_to":"copy"},"copy":{"type":"keyword"},
+		"_doc_count":{"properties":{"pub":{"type":"keyword"},"hid":{"type":"keyword"}}},"_size":{"type":"flat_object"}}}`)
+	f := func(name string, sight query.Sight, shown bool, entries ...string) {
+		t.Helper()
+		v := NewView(mustCompile(t, entries...), m)
+		if got := NewViews([]*View{v}).Field(name, query.Rank); got != sight {
+			t.Errorf("%v: %q is seen as %d; want %d", entries, name, got, sight)
+		}
+		if v.Shows(name) != shown || (v.Projection().JudgeName([]byte(name)) != Drop) != shown {
+			t.Errorf("%v: %q is shown: %t, %v; want %t", entries, name, v.Shows(name), v.Projection().JudgeName([]byte(name)), shown)
+		}
+	}
+	for _, name := range []string{"_uid", "_tier", "copy", "_size", "_size.k", "_doc_count.pub"} {
+		f(name, query.Visible, true, "~name")
+		f(name, query.Absent, false, "~*")
+		f(name, query.Absent, false, "name")
+	}
+	f("_uid", query.Absent, false, "~_uid")
+	f("_uid", query.Absent, false, "~_u*")
+	f("_uid", query.Visible, true, "name", "_uid")
+	f("copy", query.Absent, false, "~_tier")
+	f("_size.k", query.Absent, false, "~_size.hid")
+	f("_doc_count", query.Object, true, "~_doc_count.hid")
+	if got := NewView(mustCompile(t, "~_doc_count.hid"), m).Projection().JudgeName([]byte("_doc_count")); got != Inner {
+		t.Errorf("an object called as metadata is shown as %v; want what is in it judged", got)
+	}
+	f("_doc_count.hid", query.Absent, false, "~_doc_count.hid")
+
+	// What the mapping lacks is metadata, if anything.
+	f("_id", query.Visible, true, "~*")
+	f("_id", query.Visible, true, "name")
+	f("_id", query.Absent, false, "~_id")
+	f("_ignored", query.Absent, true, "name") // names hidden fields
+	f("_timestamp", query.Absent, true, "name")
+	f("_timestamp", query.Absent, false, "~_timestamp")
+
+	// An index of one's own with such a name does not tell whether another one hides it.
+	mine := NewView(Everything(), parseMapping(t, `{"properties":{"_uid":{"type":"keyword"},"_type":{"type":"keyword"}}}`))
+	lacks := parseMapping(t, `{"properties":{"name":{"type":"text"}}}`)
+	for _, entries := range [][]string{{"name"}, {"~*"}, {"~_uid"}, {"~_u*"}} {
+		a, b := NewView(mustCompile(t, entries...), m), NewView(mustCompile(t, entries...), lacks)
+		for _, name := range []string{"_uid", "_type", "_id"} {
+			if got, want := NewViews([]*View{mine, a}).Field(name, query.Match), NewViews([]*View{mine, b}).Field(name, query.Match); got != want {
+				t.Errorf("%v: %q is seen as %d, as %d where it was never mapped", entries, name, got, want)
 			}
 		}
 	}

@@ -255,8 +255,12 @@ func (k fieldKind) write(w *esjson.Writer, several bool) {
 // shows asks all indices, those that lack the field too: what their entries hide by its
 // name is hidden whether they have it or not. What an index has as an object is no field.
 func (t fieldCapsTreatment) shows(name string) bool {
+	metadata := fls.IsMetadata(name)
 	for _, v := range t.views {
-		if !v.IsObject(name) && !v.Shows(name) {
+		metadata = metadata && !v.Has(name)
+	}
+	for _, v := range t.views {
+		if !v.IsObject(name) && !(metadata && v.Shows(name) || v.ShowsField(name)) {
 			return false
 		}
 	}

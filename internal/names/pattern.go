@@ -242,6 +242,12 @@ func (ps Patterns) List() []Pattern { return ps.list }
 // IsAll reports whether one of ps matches every name.
 func (ps Patterns) IsAll() bool { return ps.all }
 
+// Names reports whether one of ps is name itself, without a wildcard.
+func (ps Patterns) Names(name string) bool {
+	_, ok := ps.exact[name]
+	return ok
+}
+
 // Match reports whether any of ps matches name.
 func (ps Patterns) Match(name string) bool { return ps.any(name, Pattern.Match) }
 

@@ -11,8 +11,12 @@ import (
 // fields a document has; _size and _source measure and hold hidden values.
 var metadata = map[string]bool{
 	"_id": true, "_index": true, "_routing": true, "_seq_no": true, "_primary_term": true, "_version": true,
-	"_tier": true, "_type": true, "_score": true, "_doc": true, "_shard_doc": true, "_doc_count": true,
+	"_tier": true, "_type": true, "_doc_count": true,
 }
+
+// Nameable reports whether name may be named under a field rule, where it is metadata: in
+// some versions a document can have a field of that name, which is for [Fields] to say.
+func Nameable(name string) bool { return metadata[name] }
 
 // seen returns the name under which a field is forwarded: its own, or that of the
 // stand-in if the rule hides it.
@@ -20,7 +24,7 @@ func (k *walker) seen(v esjson.Value, name string, use Use) (string, error) {
 	if k.fill != nil {
 		return k.filledName(v, name)
 	}
-	if !k.fieldRule() || metadata[name] {
+	if !k.fieldRule() {
 		return name, nil
 	}
 	switch k.rules.Fields.Field(name, use) {

@@ -31,6 +31,8 @@ func (f fakeFields) Field(name string, _ Use) Sight {
 		return Visible
 	case slices.Contains(f.objects, name):
 		return Object
+	case Nameable(name):
+		return Visible
 	}
 	return Absent
 }

@@ -71,7 +71,7 @@ type Mapped interface {
 	Mapped(name string) (some, all bool)
 }
 
-// Fields answers what a field rule shows. Metadata fields are not asked for.
+// Fields answers what a field rule shows, of metadata as well: see [Nameable].
 type Fields interface {
 	// Field tells how name is seen: a leaf, a multi-field, a field alias, an object or
 	// a nested path, by its full dotted name without wildcards.

@@ -49,10 +49,10 @@ func fieldIn(v esjson.Value, c *clause) string {
 // replaced by one that none has.
 func (k *walker) mapped(name string) (some, all bool) {
 	switch {
-	case metadata[name]:
-		return true, true
 	case k.fieldRule() && !isPattern(name) && k.rules.Fields.Field(name, Rank) == Absent:
 		return false, false
+	case metadata[name]:
+		return true, true
 	case k.rules.Mapped == nil:
 		return true, true
 	default:

@@ -84,7 +84,7 @@ type textNames struct {
 }
 
 func (n textNames) Field(name string) (shown string, object bool, err error) {
-	if !metadata[name] && n.k.rules.Fields.Field(name, Match) == Object {
+	if n.k.rules.Fields.Field(name, Match) == Object {
 		return "", true, nil
 	}
 	shown, err = n.k.seen(n.v, name, Match)

@@ -266,6 +266,9 @@ func (k *walker) sort(v esjson.Value) error {
 		return err
 	}
 	if v.Is(esjson.String) {
+		if v.String() == byScore {
+			return k.scalar(v, "sort", scalar)
+		}
 		return k.oneField(v, "sort", Rank)
 	}
 	return k.members(v, "sort", func(name string, m esjson.Value) error {
@@ -279,9 +282,12 @@ func (k *walker) sort(v esjson.Value) error {
 			k.w.Key(name)
 			return k.sortDistance(m, name)
 		}
-		shown, err := k.seen(m, name, Rank)
-		if err != nil {
-			return err
+		shown := name
+		if name != byScore {
+			var err error
+			if shown, err = k.seen(m, name, Rank); err != nil {
+				return err
+			}
 		}
 		k.w.Key(shown)
 		if !m.Is(esjson.Object) {

@@ -10,6 +10,9 @@ import (
 // it shows number them, hidden documents and objects of hidden nested fields included.
 const indexOrder = "_doc"
 
+// byScore is the sort by score, whatever fields an index has.
+const byScore = "_score"
+
 // noField is a name that no index has in earnest; without a field rule nothing is known
 // of mappings. An index that has it sorts its visible documents by it.
 const noField = "guard-no-such-field"
