@@ -56,7 +56,10 @@ func (f *filter) multiGet(i int) (end int, keep bool, err error) {
 	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
 		switch string(key) {
 		case "docs":
-			end, _, err := f.array(i, func(i int) (int, bool, error) { return f.getDocument(i) })
+			end, _, err := f.array(i, func(i int) (int, bool, error) {
+				end, _, err := f.getDocument(i)
+				return end, true, err // clients count positions
+			})
 			return end, true, err
 		case "error", "status":
 			return f.keep(i)
@@ -81,19 +84,18 @@ func (f *filter) getMember(key []byte, i int) (end int, keep bool, err error) {
 
 // hitsEnvelope passes over {"hits":{"total":…,"max_score":…,"hits":[…]}}.
 func (f *filter) hitsEnvelope(i int) (end int, keep bool, err error) {
-	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+	return f.left(i)(f.object(i, func(key []byte, i int) (int, bool, error) {
 		if string(key) != "hits" {
 			return i, false, fault(i, "found unknown key %s around hits", quote(key))
 		}
 		return f.hits(i, true)
-	})
-	return end, true, err
+	}))
 }
 
 // hits passes over {"total":…,"max_score":…,"hits":[…]}; told says whether the total is
 // kept.
 func (f *filter) hits(i int, told bool) (end int, keep bool, err error) {
-	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+	return f.left(i)(f.object(i, func(key []byte, i int) (int, bool, error) {
 		switch string(key) {
 		case "hits":
 			return f.hitList(i)
@@ -107,8 +109,7 @@ func (f *filter) hits(i int, told bool) (end int, keep bool, err error) {
 			return f.keep(i)
 		}
 		return i, false, fault(i, "found unknown key %s around hits", quote(key))
-	})
-	return end, true, err
+	}))
 }
 
 // aggregations passes over results of aggregations: what they count was decided
@@ -117,18 +118,17 @@ func (f *filter) hits(i int, told bool) (end int, keep bool, err error) {
 func (f *filter) aggregations(i int) (end int, keep bool, err error) {
 	switch f.at(i) {
 	case '{':
-		end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+		return f.left(i)(f.object(i, func(key []byte, i int) (int, bool, error) {
 			if string(key) == "hits" && f.at(i) == '[' {
 				return f.hitList(i)
 			}
 			return f.aggregations(i)
-		})
+		}))
 	case '[':
-		end, _, err = f.array(i, func(i int) (int, bool, error) { return f.aggregations(i) })
+		return f.left(i)(f.array(i, func(i int) (int, bool, error) { return f.aggregations(i) }))
 	default:
-		end, err = f.skip(i)
+		return f.keep(i)
 	}
-	return end, true, err
 }
 
 // suggestions passes over {name: [{"text":…,"options":[…]}]}; the options of a
@@ -139,19 +139,13 @@ func (f *filter) suggestions(i int) (end int, keep bool, err error) {
 		case "text", "offset", "length":
 			return f.keep(i)
 		case "options":
-			end, _, err := f.array(i, func(i int) (int, bool, error) { return f.oneHit(i, (*filter).optionMember) })
-			return end, true, err
+			return f.left(i)(f.array(i, func(i int) (int, bool, error) { return f.oneHit(i, (*filter).optionMember) }))
 		}
 		return i, false, fault(i, "found unknown key %s in a suggestion", quote(key))
 	}
-	end, _, err = f.object(i, func(_ []byte, i int) (int, bool, error) {
-		end, _, err := f.array(i, func(i int) (int, bool, error) {
-			end, _, err := f.object(i, entry)
-			return end, true, err
-		})
-		return end, true, err
-	})
-	return end, true, err
+	return f.left(i)(f.object(i, func(_ []byte, i int) (int, bool, error) {
+		return f.left(i)(f.array(i, func(i int) (int, bool, error) { return f.left(i)(f.object(i, entry)) }))
+	}))
 }
 
 func (f *filter) optionMember(key []byte, i int) (end int, keep bool, err error) {

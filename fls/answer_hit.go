@@ -8,17 +8,16 @@ import (
 
 // hitList passes over an array of hits.
 func (f *filter) hitList(i int) (end int, keep bool, err error) {
-	end, _, err = f.array(i, func(i int) (int, bool, error) { return f.oneHit(i, (*filter).hitMember) })
-	return end, true, err
+	return f.left(i)(f.array(i, func(i int) (int, bool, error) { return f.oneHit(i, (*filter).hitMember) }))
 }
 
 // oneHit passes over a hit or a document with member, which knows nothing of the hit yet.
 func (f *filter) oneHit(i int, member func(f *filter, key []byte, i int) (int, bool, error)) (end int, keep bool, err error) {
 	outer, verdicts, nested := f.hit, f.verdicts, len(f.nested)
 	f.hit = hit{projection: f.Default}
-	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) { return member(f, key, i) })
+	end, keep, err = f.left(i)(f.object(i, func(key []byte, i int) (int, bool, error) { return member(f, key, i) }))
 	f.hit, f.verdicts, f.nested = outer, verdicts, f.nested[:nested]
-	return end, true, err
+	return end, keep, err
 }
 
 // hitMember passes over one member of a hit. The list of keys is closed: what is
@@ -37,8 +36,7 @@ func (f *filter) hitMember(key []byte, i int) (end int, keep bool, err error) {
 	case "_ignored":
 		return f.hitIgnored(i)
 	case "inner_hits":
-		end, _, err = f.object(i, func(_ []byte, i int) (int, bool, error) { return f.hitsEnvelope(i) })
-		return end, true, err
+		return f.left(i)(f.object(i, func(_ []byte, i int) (int, bool, error) { return f.hitsEnvelope(i) }))
 	case "_id", "_type", "_score", "_version", "_seq_no", "_primary_term", "_routing", "sort",
 		"matched_queries", "_shard", "_node", "_rank":
 		return f.keep(i)
@@ -150,8 +148,17 @@ func (f *filter) hitNames(i int) (end int, keep bool, err error) {
 	}
 	// The clusters list no field without values, at any depth.
 	f.verdicts, f.sparse = &f.hit.projection.named, true
-	end, kept, err := f.members(i, &f.verdicts.root)
-	return end, kept > 0 || f.empty(i), err
+	return f.left(i)(f.members(i, &f.verdicts.root))
+}
+
+// left tells of the object or array at i, after a pass over it, that it is kept unless the
+// pass took out all that it held. The clusters leave out what filter_path leaves empty, so
+// what is emptied here has to go as well, with what is around it: there may be nothing in
+// it but what is hidden.
+func (f *filter) left(i int) func(end, kept int, err error) (int, bool, error) {
+	return func(end, kept int, err error) (int, bool, error) {
+		return end, kept > 0 || err == nil && f.empty(i), err
+	}
 }
 
 // empty reports whether the object or array at i holds nothing: what the filter has
@@ -177,6 +184,5 @@ func (f *filter) hitIgnored(i int) (end int, keep bool, err error) {
 	if f.at(i) == '"' {
 		return shown(i)
 	}
-	end, kept, err := f.array(i, shown)
-	return end, kept > 0 || f.empty(i), err
+	return f.left(i)(f.array(i, shown))
 }

@@ -67,6 +67,35 @@ func checkFault(t testing.TB, a *Answer, m method, src, want string) {
 	}
 }
 
+// TestEmptied holds that the filter leaves nothing empty that was not, as clusters do with
+// filter_path: what held hidden parts alone looks like what held none (each answer but for
+// those is what the nodes give where the field was never mapped).
+func TestEmptied(t *testing.T) {
+	f := func(src, want string) {
+		t.Helper()
+		a := twoIndices(t)
+		a.Default = a.Visible([]byte("hr"))
+		checkFilter(t, a, (*Answer).AppendSearch, src, want)
+	}
+	f(`{"hits":{"hits":[{"_ignored":["ssn"]}]}}`, `{}`)
+	f(`{"hits":{"hits":[{"ignored_field_values":{"ssn":["x"]}},{"_ignored":["ssn"]}]}}`, `{}`)
+	f(`{"hits":{"hits":[{"_ignored":["ssn"]},{"_ignored":["ssn","name"]}]}}`, `{"hits":{"hits":[{"_ignored":["name"]}]}}`)
+	f(`{"took":1,"hits":{"max_score":1.0,"hits":[{"_ignored":["ssn"]}]}}`, `{"took":1,"hits":{"max_score":1.0}}`)
+	f(`{"hits":{"hits":[{"_id":"1"},{"_ignored":["ssn"]}]}}`, `{"hits":{"hits":[{"_id":"1"}]}}`)
+	f(`{"hits":{"hits":[{"fields":{"ssn":["x"]}}]}}`, `{}`)
+	f(`{"hits":{"hits":[{"highlight":{"ssn":["x"]}}]}}`, `{}`)
+	f(`{"hits":{"hits":[{"inner_hits":{"x":{"hits":{"hits":[{"_ignored":["ssn"]}]}}}}]}}`, `{}`)
+	f(`{"hits":{"hits":[{"inner_hits":{"x":{"hits":{"hits":[{"_ignored":["ssn"]}]}},"y":{"hits":{"hits":[{"_id":"1"}]}}}}]}}`,
+		`{"hits":{"hits":[{"inner_hits":{"y":{"hits":{"hits":[{"_id":"1"}]}}}}]}}`)
+	f(`{"aggregations":{"t":{"hits":{"hits":[{"_ignored":["ssn"]}]}}}}`, `{}`)
+	f(`{"aggregations":{"t":{"buckets":[{"t":{"hits":{"hits":[{"_ignored":["ssn"]}]}}},{"key":"a","t":{"hits":{"hits":[{"_ignored":["ssn"]}]}}}]}}}`,
+		`{"aggregations":{"t":{"buckets":[{"key":"a"}]}}}`)
+	f(`{"suggest":{"s":[{"options":[{"_ignored":["ssn"]}]}]}}`, `{}`)
+	// What was empty before is a part of the answer.
+	f(`{"hits":{"hits":[]},"aggregations":{"a":{"buckets":[]},"b":{"buckets":{}}},"suggest":{"s":[]}}`,
+		`{"hits":{"hits":[]},"aggregations":{"a":{"buckets":[]},"b":{"buckets":{}}},"suggest":{"s":[]}}`)
+}
+
 func TestAppendSearch(t *testing.T) {
 	f := func(src, want string) { t.Helper(); checkFilter(t, twoIndices(t), (*Answer).AppendSearch, src, want) }
 	// around puts hits into the answer of a search.
