@@ -220,8 +220,13 @@ func (q *question) asked() []ask.Target {
 		return q.res.Targets
 	}
 	all := slices.Clone(q.res.Targets)
+	known := make(map[string]bool, len(all))
+	for i := range all {
+		known[all[i].Name] = true
+	}
 	for _, name := range q.res.Unknown {
-		if !slices.ContainsFunc(all, func(t ask.Target) bool { return t.Name == name }) {
+		if !known[name] {
+			known[name] = true
 			all = append(all, unknown(name))
 		}
 	}

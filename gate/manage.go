@@ -333,12 +333,15 @@ func (pl *plan) decidedNames(exprs []names.Expr) ([]string, *ask.Rejection) {
 
 // allowed reports whether name is a target that some part of the request was granted.
 func (pl *plan) allowed(name string) bool {
-	for j := range pl.all {
-		if slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Name == name }) {
-			return true
+	if pl.granted == nil {
+		pl.granted = map[string]bool{}
+		for j := range pl.all {
+			for i := range j.Allowed {
+				pl.granted[j.Allowed[i].Name] = true
+			}
 		}
 	}
-	return false
+	return pl.granted[name]
 }
 
 // planPutAlias writes the alias with its indices in the path, wherever they stood.

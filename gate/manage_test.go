@@ -8,6 +8,7 @@ import (
 	"guard/config"
 	"guard/indexresolver"
 	"guard/internal/ask"
+	"guard/internal/names"
 )
 
 // managerRole manages logs-a* and x*, and everything but rules on hr.
@@ -254,4 +255,29 @@ func TestTargetsAreCounted(t *testing.T) {
 	f("GET", "/_cluster/health/logs-a-1", "", 2) // asked again, by another right
 	f("PUT", "/logs-a-1/_alias/logs-a", "", 2)   // the index, and what the alias stands for
 	f("POST", "/_aliases", `{"actions":[{"add":{"index":"logs-a-1","aliases":["logs-a","logs-a-2"]}}]}`, 3)
+}
+
+// TestWildcardsAreCounted holds that the work for the wildcards of a request is bounded, also
+// where they match nothing.
+func TestWildcardsAreCounted(t *testing.T) {
+	s := worldWith(t, managerRole, staff())
+	f := func(method, target, body string, compared int) {
+		t.Helper()
+		r := requestFor(t, method, target, body)
+		m, err := s.router.MatchRequest(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for room, refused := range map[int]bool{compared: false, compared - 1: true} {
+			pl := plan{s: s, who: s.Principal(ask.Identity{Name: "u"}), r: r, known: Known{Fresh: true}, m: m, compared: maxCompared - room}
+			out := pl.run()
+			if got := out.Kind == Reject && out.Rejection.Status == 413; got != refused {
+				t.Errorf("%s %s %s with room for %d names: %s; want a refusal: %t", method, target, body, room, gist(t, out), refused)
+			}
+		}
+	}
+	all := len(s.state.Listed(names.ExpandAll))
+	f("GET", "/*x,logs-a*/_search", "", all+3) // two indices and their alias
+	f("GET", "/logs-a*,-logs-a*2/_search", "", 6)
+	f("POST", "/_msearch", "{\"index\":\"*x\"}\n{}\n{\"index\":[\"*y\",\"zz*\"]}\n{}\n", 2*all)
 }

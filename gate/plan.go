@@ -26,6 +26,9 @@ type plan struct {
 	items []judged // the other parts
 
 	expanded int // what was judged so far means so many names
+	compared int // with so many names were its wildcards compared
+
+	granted map[string]bool // see allowed; made when it is first asked
 }
 
 // judged is a part with what it resolved to and what was decided.
@@ -73,10 +76,14 @@ func (pl *plan) decide() (Outcome, bool) {
 // searches over a thousand indices each.
 const maxTargets = 1_000_000
 
+// maxCompared bounds with how many names the wildcards of one request are compared: most
+// may match nothing, and a small body can hold many.
+const maxCompared = 50_000_000
+
 // errTooManyTargets ends the request, whichever part passes the bound.
 var errTooManyTargets error = &ask.Rejection{
 	Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge,
-	Public: fmt.Sprintf("the parts of this request mean more than %d names together; send fewer, or narrow the patterns", maxTargets),
+	Public: fmt.Sprintf("the parts of this request mean more than %d names together, or its patterns may mean too many; send fewer, or narrow the patterns", maxTargets),
 }
 
 // errNeedState says that a name is unknown and the state was not refreshed for it.
@@ -90,6 +97,9 @@ func (pl *plan) mayHaveCome(lacking bool) bool { return lacking && !pl.known.Fre
 // error is errNeedState, errTooManyTargets, or a refusal of the part.
 func (pl *plan) judge(part ask.Part) (judged, error) {
 	j := judged{part: part}
+	if pl.compared += pl.s.state.Compared(part.Exprs); pl.compared > maxCompared {
+		return j, errTooManyTargets
+	}
 	var err error
 	if j.resolved, err = pl.s.state.Resolve(part.Exprs, part.Opts, pl.r.Now); err != nil {
 		return j, err

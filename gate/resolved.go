@@ -38,9 +38,11 @@ func (pl *plan) listAll(j *judged) *ask.Rejection {
 	if pl.ask(j); j.rejection != nil {
 		return j.rejection
 	}
-	j.Allowed = slices.DeleteFunc(slices.Clone(j.Allowed), func(t ask.Target) bool {
-		return !slices.ContainsFunc(listed, func(l ask.Target) bool { return l.Name == t.Name })
-	})
+	named := make(map[string]bool, len(listed))
+	for i := range listed {
+		named[listed[i].Name] = true
+	}
+	j.Allowed = slices.DeleteFunc(slices.Clone(j.Allowed), func(t ask.Target) bool { return !named[t.Name] })
 	return nil
 }
 

@@ -261,6 +261,21 @@ func (w *walk) matches(e names.Expr) func(yield func(*entry) bool) {
 	}
 }
 
+// Compared returns with how many names of s the wildcards of exprs are compared.
+func (s *State) Compared(exprs []names.Expr) int {
+	if s.Empty() {
+		return 0
+	}
+	n := 0
+	for _, e := range exprs {
+		if e.IsWildcard() && !e.IsAll() {
+			excluded, _ := e.Excluded()
+			n += len(s.withPrefix(string(excluded)))
+		}
+	}
+	return n
+}
+
 // withPrefix returns the entries that start with what stands before the first '*'.
 func (s *State) withPrefix(expr string) []*entry {
 	prefix, _, _ := strings.Cut(expr, "*")
