@@ -1,12 +1,12 @@
 package fls
 
 import (
-	"bytes"
 	"maps"
 	"sync"
 	"sync/atomic"
 
 	"guard/internal/esjson"
+	"guard/internal/query"
 )
 
 // memo keeps the verdicts on paths. Reading takes no lock: the map that is read
@@ -73,11 +73,23 @@ const (
 // these bounds are hidden: the clusters index none deeper than 20 by default, so
 // they are of objects that are not indexed.
 const (
-	maxPath  = 2048
-	maxAbove = 100 // dots
+	maxPath  = query.MaxName
+	maxAbove = query.MaxAbove
 )
 
-var dot = []byte{'.'}
+// isTooLong reports whether path is beyond the bounds.
+func isTooLong[T []byte | string](path T) bool {
+	if len(path) > maxPath {
+		return true
+	}
+	dots := 0
+	for i := range len(path) {
+		if path[i] == '.' {
+			dots++
+		}
+	}
+	return dots > maxAbove
+}
 
 // at returns the node of path, reached from parent by key.
 func (m *memo) at(p *Projection, parent *node, key, path []byte) *node {
@@ -85,7 +97,7 @@ func (m *memo) at(p *Projection, parent *node, key, path []byte) *node {
 		return n
 	}
 	n := &node{parent: parent, path: string(path)}
-	if len(path) > maxPath || bytes.Count(path, dot) > maxAbove {
+	if isTooLong(path) {
 		return n
 	}
 	judged := 0

@@ -88,6 +88,9 @@ const (
 )
 
 func (v *View) state(name string) state {
+	if isTooLong(name) {
+		return hidden // judging it would cost the square of its length
+	}
 	f, ok := v.m.Lookup(name)
 	switch {
 	case !ok:

@@ -130,6 +130,9 @@ func TestViewField(t *testing.T) {
 	f("attrs", query.Match, query.Visible, "~ssn")
 	f("attrs", query.Match, query.Absent, "~/.*token/") // a regex may reach below
 	f("attrs", query.Match, query.Absent, "attrs.open")
+	f("attrs"+strings.Repeat(".a", 100), query.Match, query.Visible, "~ssn")
+	f("attrs"+strings.Repeat(".a", 101), query.Match, query.Absent, "~ssn") // a look for each dot
+	f("attrs."+strings.Repeat("a", 2048), query.Match, query.Absent, "~ssn")
 }
 
 // TestNamesBelowFields holds that what a cluster can read by a name below a field that brings

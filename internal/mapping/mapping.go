@@ -161,11 +161,29 @@ func (m *Mapping) Expand(pattern string) iter.Seq[Field] {
 			}
 			return
 		}
-		for _, f := range m.fields {
-			if !m.selects(pattern, &f) {
+		for f := range m.candidates(pattern[:strings.IndexByte(pattern, '*')]) {
+			if m.selects(pattern, &f) && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// candidates yields the fields that a pattern beginning with head can select, in the
+// order of their paths: those that head lies below, and those that begin with it.
+func (m *Mapping) candidates(head string) iter.Seq[Field] {
+	return func(yield func(Field) bool) {
+		for i := range len(head) {
+			if head[i] != '.' {
 				continue
 			}
-			if !yield(f) {
+			if f, ok := m.exact(head[:i]); ok && !yield(f) {
+				return
+			}
+		}
+		from, _ := slices.BinarySearchFunc(m.fields, head, func(f Field, s string) int { return strings.Compare(f.Path, s) })
+		for _, f := range m.fields[from:] {
+			if !strings.HasPrefix(f.Path, head) || !yield(f) {
 				return
 			}
 		}

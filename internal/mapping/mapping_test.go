@@ -3,6 +3,7 @@ package mapping
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -230,6 +231,29 @@ func TestExpand(t *testing.T) {
 	f("nope")
 	f("person", "person")
 	f("labels.k", "labels > k")
+}
+
+// TestExpandSelects holds that no field is missed where only some are looked at.
+func TestExpandSelects(t *testing.T) {
+	m := parse(t, hr)
+	parts := []string{"name", "labels", "ssn", "person", "dependents", "a", ".", ".", "*", "*", "n", "l", "_", "blob", "txt"}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		var b strings.Builder
+		for range 1 + r.IntN(5) {
+			b.WriteString(parts[r.IntN(len(parts))])
+		}
+		pattern := b.String() + "*"
+		var want []Field
+		for f := range m.All() {
+			if m.selects(pattern, &f) {
+				want = append(want, f)
+			}
+		}
+		if diff := cmp.Diff(want, slices.Collect(m.Expand(pattern))); diff != "" {
+			t.Fatalf("Expand(%q) (-want +got):\n%s", pattern, diff)
+		}
+	}
 }
 
 func TestMatch(t *testing.T) {

@@ -42,11 +42,28 @@ func (k *walker) seen(v esjson.Value, name string, use Use) (string, error) {
 
 // expand lists the visible fields that a pattern matches.
 func (k *walker) expand(v esjson.Value, pattern string, use Use) ([]string, error) {
+	if err := k.countPattern(v, pattern); err != nil {
+		return nil, err
+	}
 	names, mixed := k.rules.Fields.Expand(pattern, use)
 	if mixed != "" {
 		return nil, refuse(v, pattern, "it matches a field that is visible in some indices of this request only%s", underFieldRule)
 	}
 	return names, k.grow(v, pattern, size(names))
+}
+
+// countPattern counts what is compared with every field of the indices, if it is a pattern.
+func (k *walker) countPattern(v esjson.Value, pattern string) error {
+	if !isPattern(pattern) {
+		return nil
+	}
+	if len(pattern) > MaxName {
+		return refuse(v, pattern, "a pattern of fields has %d bytes, want at most %d%s", len(pattern), MaxName, underFieldRule)
+	}
+	if k.patterns++; k.patterns > maxPatterns {
+		return refuse(v, pattern, "the search holds more than %d patterns of fields%s", maxPatterns, underFieldRule)
+	}
+	return nil
 }
 
 // size is about what names take in a body.

@@ -27,6 +27,23 @@ func TestLimits(t *testing.T) {
 	fail(`{"query":{"bool":{"should":[`+strings.Repeat(leaf+",", 8192)+leaf+`]}}}`, "more than 8192 clauses")
 	fail(`{"query":{"terms":{"dept":[`+strings.Repeat("1,", 65536)+`1]}}}`, "65537 terms, want at most 65536")
 
+	for _, place := range []string{`{"fields":[%s]}`, `{"query":{"multi_match":{"query":"a","fields":[%s]}}}`, `{"docvalue_fields":[%s]}`, `{"stored_fields":[%s]}`} {
+		fail(fmt.Sprintf(place, strings.Repeat(`"no*",`, 1024)+`"no*"`), "more than 1024 patterns of fields")
+		fail(fmt.Sprintf(place, `"no*`+strings.Repeat("o", 2048)+`"`), "has 2051 bytes, want at most 2048")
+	}
+	included := ruleSets["incl"]
+	for body, want := range map[string]string{
+		`{"_source":[` + strings.Repeat(`"n*1",`, 2000) + `"n*2"]}`: "",
+		longList(1025, "n*%d"):                                         "more than 1024 patterns of fields",
+		`{"_source":"no*` + strings.Repeat("o", 2048) + `"}`:           "has 2051 bytes, want at most 2048",
+		`{"_source":["name","` + strings.Repeat("name.", 500) + `x"]}`: "", // no field, and no look for each dot
+	} {
+		out, err := rewrite(Search, body, nil, &included)
+		if want == "" && (err != nil || strings.Contains(out, "name.name")) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.60s...: %.100s, %v; want an error with %q", body, out, err, want)
+		}
+	}
+
 	// What clients send in earnest stays within them.
 	for _, body := range []string{
 		`{"query":` + nested(`{"bool":{"filter":[`, leaf, `]}}`, 63) + `}`,

@@ -55,7 +55,10 @@ func lists(v esjson.Value, name string) bool {
 func (k *walker) printSource(v esjson.Value, wish sourceWish) error {
 	includes := wish.includes
 	if rule := k.rules.SourceIncludes; len(rule) > 0 {
-		includes = k.common(includes, rule)
+		var err error
+		if includes, err = k.common(v, includes, rule); err != nil {
+			return err
+		}
 	}
 	if err := k.grow(v, "_source", size(includes)+size(k.rules.SourceExcludes)); err != nil {
 		return err
@@ -81,25 +84,41 @@ func (k *walker) sourceList(key string, patterns []string) {
 
 // common returns patterns for what both asked and rule let through. Where two
 // patterns only overlap, the visible fields that asked matches stand for the rest.
-func (k *walker) common(asked, rule []string) []string {
+func (k *walker) common(v esjson.Value, asked, rule []string) ([]string, error) {
 	if len(asked) == 0 {
-		return rule
+		return rule, nil
 	}
-	var out []string
+	var out, wider []string
+	seen := map[string]bool{}
 	add := func(p string) {
-		if !slices.Contains(out, p) {
+		if !seen[p] {
+			seen[p] = true
 			out = append(out, p)
 		}
 	}
+	ruled, met := coverOf(rule), map[string]bool{}
 	for _, a := range asked {
-		if slices.ContainsFunc(rule, func(r string) bool { return covers(r, a) }) {
+		switch {
+		case met[a]:
+		case isPattern(a) && len(a) > MaxName:
+			return nil, k.countPattern(v, a)
+		case len(a) > MaxName || strings.Count(a, ".") > MaxAbove: // such fields are hidden
+		case ruled.covers(a):
 			add(a)
-			continue
+		default:
+			wider = append(wider, a)
 		}
-		for _, r := range rule {
-			if covers(a, r) {
-				add(r)
-			}
+		met[a] = true
+	}
+	wide := coverOf(wider)
+	for _, r := range rule {
+		if wide.covers(r) {
+			add(r)
+		}
+	}
+	for _, a := range wider {
+		if err := k.countPattern(v, a); err != nil {
+			return nil, err
 		}
 		for _, p := range []string{a, a + ".*"} {
 			names, _ := k.rules.Fields.Expand(p, Source)
@@ -111,17 +130,7 @@ func (k *walker) common(asked, rule []string) []string {
 	if len(out) == 0 {
 		add(k.standIn(asked[0])) // no list would mean everything
 	}
-	return out
-}
-
-// covers reports whether the include pattern p lets through all that q does. It
-// says no where it is not sure.
-func covers(p, q string) bool {
-	if p == "*" || p == q || !isPattern(p) && strings.HasPrefix(q, p+".") {
-		return true
-	}
-	head, star := strings.CutSuffix(p, "*")
-	return star && !isPattern(head) && strings.HasPrefix(q, head)
+	return out, nil
 }
 
 // readSource reads the forms of _source.

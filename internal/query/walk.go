@@ -13,6 +13,18 @@ const (
 	maxGrown   = 4 << 20 // 4 MiB that a rule adds to a search: names for patterns, queries repeated
 )
 
+// maxPatterns bounds what is compared with every field of the indices in one search; the
+// clusters take no more clauses than that.
+const maxPatterns = 1024
+
+// The bounds of a name, or pattern, of fields: looking one up costs a look for each object
+// around it. What is beyond them is hidden. The clusters index no object deeper than 20 by
+// default.
+const (
+	MaxName  = 2048 // bytes
+	MaxAbove = 100  // dots
+)
+
 // walker re-emits one search under its rules. Each method prints one part, or
 // returns why it cannot.
 type walker struct {
@@ -23,6 +35,7 @@ type walker struct {
 	nested   int    // clauses and aggregations around this place
 	parts    int    // clauses and aggregations so far
 	grown    int    // bytes added so far
+	patterns int    // of fields, so far
 	replaced *Names // those replaced so far; made when the first one is
 
 	// asked is the client's query of the body, before the filter stands beside it.

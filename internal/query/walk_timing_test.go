@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -34,5 +35,28 @@ func BenchmarkAppendSearch(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkSource is a _source of many names beside rules that include: what a name costs
+// does not depend on how many there are.
+func BenchmarkSource(b *testing.B) {
+	for _, kind := range [][2]string{{"covered", "name.x%d"}, {"other", "other%d"}} {
+		for _, n := range []int{1_000, 64_000} {
+			b.Run(fmt.Sprintf("%s/%d", kind[0], n), func(b *testing.B) {
+				v, err := esjson.Parse(new(esjson.Tape), []byte(longList(n, kind[1])), esjson.RequestLimits())
+				if err != nil {
+					b.Fatal(err)
+				}
+				r := ruleSets["incl"]
+				r.Fields = fakeFields{}
+				for b.Loop() {
+					if _, err := AppendSearch(nil, v, nil, &r); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/name")
+			})
+		}
 	}
 }
