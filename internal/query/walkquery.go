@@ -113,7 +113,7 @@ func (k *walker) exists(v esjson.Value, c *clause) error {
 	name := field.String()
 	pattern := name
 	if !isPattern(name) {
-		if metadata[name] || k.rules.Fields.Field(name, Match) != Object {
+		if k.rules.Fields.Field(name, Match) != Object {
 			return k.printClause(v, c)
 		}
 		pattern = name + ".*"
