@@ -200,57 +200,54 @@ func (b *builder) field(path, parent, nested string, def esjson.Value) error {
 	return b.properties(children, path, nested)
 }
 
-// partsOf are the names below a field that its type brings and no mapping lists. A type
-// without any is not in it; nil means any name at all.
-var partsOf = map[string][]string{
-	"flattened":     nil, // every key of the object
-	"flat_object":   nil,
-	"rank_features": nil, // every feature
-	"sparse_vector": nil,
-	"semantic_text": nil, // .inference.chunks
-	"join":          nil, // name#relation
-	"percolator":    nil, // .extracted_terms and others; its value is a query
-
-	"search_as_you_type": {"_2gram", "_3gram", "_4gram", "_index_prefix"},
-
+// indexedParts are the names below a field under which its type indexes parts of the
+// value, and which no mapping lists; nil means any name at all.
+var indexedParts = map[string][]string{
+	"flattened":               nil, // every key of the object
+	"flat_object":             nil,
+	"rank_features":           nil, // every feature
+	"sparse_vector":           nil,
+	"semantic_text":           nil, // .inference.chunks
+	"join":                    nil, // name#relation
+	"percolator":              nil, // .extracted_terms and others; its value is a query
+	"search_as_you_type":      {"_2gram", "_3gram", "_4gram", "_index_prefix"},
 	"aggregate_metric_double": {"min", "max", "sum", "value_count"},
-	"histogram":               {"values", "counts"},
-	"completion":              {"input", "weight", "contexts"},
-	"geo_point":               pointParts,
-	"point":                   pointParts,
-	"xy_point":                pointParts,
-	"geo_shape":               shapeParts,
-	"shape":                   shapeParts,
-	"xy_shape":                shapeParts,
-	"integer_range":           rangeParts,
-	"long_range":              rangeParts,
-	"float_range":             rangeParts,
-	"double_range":            rangeParts,
-	"date_range":              rangeParts,
-	"ip_range":                rangeParts,
+}
+
+// prefixParts are those of a text with index_prefixes or index_phrases.
+var prefixParts = []string{"_index_prefix", "_index_phrase"}
+
+// documentParts are the keys that a value of a type has in documents alone: the clusters
+// know no field of such a name.
+var documentParts = map[string][]string{
+	"histogram":     {"values", "counts"},
+	"completion":    {"input", "weight", "contexts"},
+	"geo_point":     pointParts,
+	"point":         pointParts,
+	"xy_point":      pointParts,
+	"geo_shape":     shapeParts,
+	"shape":         shapeParts,
+	"xy_shape":      shapeParts,
+	"integer_range": rangeParts,
+	"long_range":    rangeParts,
+	"float_range":   rangeParts,
+	"double_range":  rangeParts,
+	"date_range":    rangeParts,
+	"ip_range":      rangeParts,
 }
 
 var (
 	pointParts = []string{"lat", "lon", "x", "y", "z", "geohash", "type", "coordinates"}
 	shapeParts = []string{"type", "coordinates", "geometries", "radius", "orientation"}
 	rangeParts = []string{"gte", "gt", "lte", "lt", "from", "to", "include_lower", "include_upper"}
-
-	// prefixParts are those of a text with index_prefixes or index_phrases.
-	prefixParts = []string{"_index_prefix", "_index_phrase"}
 )
-
-// keysOnly are the types whose parts are keys in documents alone: the clusters know no
-// field of such a name.
-var keysOnly = map[string]bool{
-	"histogram": true, "completion": true, "geo_point": true, "point": true, "xy_point": true, "geo_shape": true,
-	"shape": true, "xy_shape": true, "integer_range": true, "long_range": true, "float_range": true,
-	"double_range": true, "date_range": true, "ip_range": true,
-}
 
 // setParts notes the names that the type of f brings.
 func (f *Field) setParts() {
-	parts, brings := partsOf[f.Type]
-	f.Opaque, f.Parts = brings && !keysOnly[f.Type], parts
+	f.Parts = documentParts[f.Type]
+	if parts, indexes := indexedParts[f.Type]; indexes {
+		f.Opaque, f.Parts = true, parts
+	}
 }
 
 // params reads the parts of a definition that say where values go.
@@ -422,8 +419,9 @@ func (b *builder) addPassthroughNames() {
 // a key of the field.
 func (m *Mapping) openAliases() {
 	for i := range m.fields {
-		if target, ok := m.Lookup(m.fields[i].AliasOf); ok && m.fields[i].Kind == Alias && target.Opaque {
-			m.fields[i].Opaque = true
+		f := &m.fields[i]
+		if target, ok := m.Lookup(f.AliasOf); ok && f.Kind == Alias && target.Opaque {
+			f.Opaque, f.Parts = true, target.Parts
 		}
 	}
 }
