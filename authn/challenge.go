@@ -3,6 +3,8 @@ package authn
 import (
 	"context"
 	"errors"
+
+	"guard/internal/ask"
 )
 
 // Challenge is the answer to a request that comes from nobody: what the proxy
@@ -11,8 +13,9 @@ type Challenge struct {
 	Status       int
 	ContentType  string
 	Body         string
-	Authenticate string // of the header WWW-Authenticate; empty for none
-	RetryAfter   string // of the header Retry-After; empty for none
+	Authenticate string    // of the header WWW-Authenticate; empty for none
+	RetryAfter   string    // of the header Retry-After; empty for none
+	Limit        ask.Limit // the bound that was met, if it was one: a metric label
 }
 
 // Clients and dashboards of the security plugin know these answers to the byte.
@@ -40,7 +43,7 @@ var (
 			`"type":"security_exception","reason":"more than one Authorization header"},"status":400}`,
 	}
 	busyAnswer = Challenge{
-		Status: 429, ContentType: jsonType, RetryAfter: "1",
+		Status: 429, ContentType: jsonType, RetryAfter: "1", Limit: ask.LimitHashQueue,
 		Body: `{"error":{"root_cause":[{"type":"security_exception","reason":"too many logins at once"}],` +
 			`"type":"security_exception","reason":"too many logins at once"},"status":429}`,
 	}

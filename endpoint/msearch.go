@@ -142,7 +142,7 @@ func tooMany(what string) error {
 	return &ask.Rejection{
 		Status: 413, Type: "illegal_argument_exception",
 		Public: fmt.Sprintf("request holds more than %d %s", maxItems, what),
-		Reason: ask.ReasonTooLarge,
+		Reason: ask.ReasonTooLarge, Limit: ask.LimitItems,
 	}
 }
 

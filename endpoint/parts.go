@@ -100,7 +100,7 @@ func tooManyNames(n int) error {
 	return &ask.Rejection{
 		Status: http.StatusRequestEntityTooLarge, Type: "illegal_argument_exception",
 		Public: fmt.Sprintf("index expression holds %d names; want at most %d, or a wildcard", n, maxNames),
-		Reason: ask.ReasonTooLarge,
+		Reason: ask.ReasonTooLarge, Limit: ask.LimitExpressionNames,
 	}
 }
 

@@ -100,11 +100,11 @@ func (b *bulkLines) judge(a endpoint.BulkAction) *judged {
 // Item appends the lines of the last action, or notes why it is refused.
 func (b *bulkLines) Item(dst, document []byte) ([]byte, error) {
 	if len(b.treat.slots) == maxBulkItems {
-		return dst, &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge, Public: fmt.Sprintf("a bulk holds more than %d items", maxBulkItems)}
+		return dst, &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge, Limit: ask.LimitItems, Public: fmt.Sprintf("a bulk holds more than %d items", maxBulkItems)}
 	}
 	if rej := b.refusal(document); rej != nil {
 		if b.refused++; b.refused > maxRefused {
-			return dst, &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge, Public: fmt.Sprintf("more than %d items of the bulk are refused, such as this one: %s", maxRefused, rej.Text())}
+			return dst, &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge, Limit: ask.LimitItems, Public: fmt.Sprintf("more than %d items of the bulk are refused, such as this one: %s", maxRefused, rej.Text())}
 		}
 		b.treat.slots = append(b.treat.slots, slot{refused: bulkError(b.action, rej)})
 		return dst, nil

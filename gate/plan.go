@@ -82,7 +82,7 @@ const maxCompared = 50_000_000
 
 // errTooManyTargets ends the request, whichever part passes the bound.
 var errTooManyTargets error = &ask.Rejection{
-	Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge,
+	Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge, Limit: ask.LimitItems,
 	Public: fmt.Sprintf("the parts of this request mean more than %d names together, or its patterns may mean too many; send fewer, or narrow the patterns", maxTargets),
 }
 
@@ -402,7 +402,7 @@ func (pl *plan) call(target string) (Call, *ask.Rejection) {
 	const rest = len(" HTTP/1.1")
 	if len(pl.r.Method)+1+len(target)+rest > pl.s.settings.MaxUpstreamURI {
 		return Call{}, &ask.Rejection{
-			Status: 400, Type: "too_long_http_line_exception", Reason: ask.ReasonTooLarge,
+			Status: 400, Type: "too_long_http_line_exception", Reason: ask.ReasonTooLarge, Limit: ask.LimitUpstreamURI,
 			Public: "the names behind this request do not fit into one request line of the cluster; narrow the pattern",
 		}
 	}

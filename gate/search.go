@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 
@@ -170,7 +171,11 @@ func (pl *plan) parseOn(tape *esjson.Tape, body []byte) (esjson.Value, *ask.Reje
 	lim.MaxDepth = pl.s.settings.MaxDepth
 	v, err := esjson.Parse(tape, body, lim)
 	if err != nil {
-		return v, &ask.Rejection{Status: 400, Type: "parse_exception", Public: err.Error(), Reason: ask.ReasonBadRequest}
+		rej := &ask.Rejection{Status: 400, Type: "parse_exception", Public: err.Error(), Reason: ask.ReasonBadRequest}
+		if errors.Is(err, esjson.ErrTooDeep) {
+			rej.Limit = ask.LimitDepth
+		}
+		return v, rej
 	}
 	return v, nil
 }

@@ -28,12 +28,14 @@ func (a *admission) enter(user string) error {
 	defer a.mu.Unlock()
 	if a.total >= a.most {
 		return &ask.Rejection{
-			Status: 503, Type: "circuit_breaking_exception", Public: "too many requests at a time; try again", Reason: ask.ReasonTooLarge,
+			Status: 503, Type: "circuit_breaking_exception", Public: "too many requests at a time; try again",
+			Reason: ask.ReasonTooLarge, Limit: ask.LimitConcurrent,
 		}
 	}
 	if a.byUser[user] >= a.each {
 		return &ask.Rejection{
-			Status: 429, Type: "circuit_breaking_exception", Public: "too many requests of this user at a time; try again", Reason: ask.ReasonTooLarge,
+			Status: 429, Type: "circuit_breaking_exception", Public: "too many requests of this user at a time; try again",
+			Reason: ask.ReasonTooLarge, Limit: ask.LimitUserConcurrent,
 		}
 	}
 	a.total++

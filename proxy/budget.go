@@ -29,7 +29,7 @@ type share struct {
 func (s *share) take(n int64) error {
 	if !s.from.take(n) {
 		return &ask.Rejection{
-			Status: 429, Type: "circuit_breaking_exception", Reason: ask.ReasonTooLarge,
+			Status: 429, Type: "circuit_breaking_exception", Reason: ask.ReasonTooLarge, Limit: ask.LimitInFlight,
 			Public: "too many bytes are held for requests under way; try again",
 		}
 	}

@@ -63,6 +63,15 @@ type connLimits struct {
 	header  time.Duration // a whole head, and a TLS handshake
 	read    time.Duration // each window of a body
 	write   time.Duration // each window of an answer
+
+	met func(ask.Limit) // is told of limits that end a connection without a word
+}
+
+// timedOut tells which limit ended the connection, if err is that of a deadline.
+func (l *connLimits) timedOut(met ask.Limit, err error) {
+	if isTimeout(err) {
+		l.met(met)
+	}
 }
 
 // front is what the connections of a server have in common.
@@ -182,6 +191,7 @@ func (c *conn) finish() bool {
 	}
 	c.paceReads(c.lim.read)
 	_, err := io.CopyN(io.Discard, &c.body, drainLimit+1)
+	c.lim.timedOut(ask.LimitRead, err)
 	return errors.Is(err, io.EOF) && c.body.ended()
 }
 
@@ -189,10 +199,12 @@ func (c *conn) finish() bool {
 // refuses it, so a client that sends no CRLF gets an answer and does not hang.
 func (c *conn) readBlock() ([]byte, *ask.Rejection, error) {
 	if err := c.greet(); err != nil {
+		c.lim.timedOut(ask.LimitReadHeader, err)
 		return nil, nil, err
 	}
 	c.paceReads(c.lim.idle)
 	if _, err := c.src.Peek(1); err != nil {
+		c.lim.timedOut(ask.LimitIdle, err)
 		return nil, nil, err
 	}
 	c.paceReads(c.lim.header)
@@ -203,16 +215,18 @@ func (c *conn) readBlock() ([]byte, *ask.Rejection, error) {
 		c.buf = append(c.buf, part...)
 		if len(c.buf) > c.lim.maxHead {
 			if first == 0 {
-				return nil, frameFault(414, "a request line of more than %d bytes", c.lim.maxHead), nil
+				return nil, limitFault(ask.LimitHeader, 414, "a request line of more than %d bytes", c.lim.maxHead), nil
 			}
-			return nil, frameFault(431, "a request head of more than %d bytes", c.lim.maxHead), nil
+			return nil, limitFault(ask.LimitHeader, 431, "a request head of more than %d bytes", c.lim.maxHead), nil
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
 		if err != nil {
 			if isTimeout(err) {
-				return nil, frameFault(408, "the request head did not come within %v", c.lim.header), nil
+				slow := limitFault(ask.LimitReadHeader, 408, "the request head did not come within %v", c.lim.header)
+				slow.Reason = ask.ReasonBadRequest
+				return nil, slow, nil
 			}
 			return nil, nil, err
 		}
@@ -371,11 +385,18 @@ func (c *conn) SetDeadline(time.Time) error      { return nil }
 func (c *conn) SetReadDeadline(time.Time) error  { return nil }
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
+// Write sends a part of an answer.
+func (c *conn) Write(p []byte) (int, error) {
+	n, err := c.paced.Write(p)
+	c.lim.timedOut(ask.LimitWrite, err)
+	return n, err
+}
+
 // ReadFrom lets large answers pass through a large buffer of their own.
 func (c *conn) ReadFrom(r io.Reader) (int64, error) {
 	buf := copyBuffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 	defer copyBuffers.Put(buf)
-	return io.CopyBuffer(struct{ io.Writer }{&c.paced}, struct{ io.Reader }{r}, *buf)
+	return io.CopyBuffer(struct{ io.Writer }{c}, struct{ io.Reader }{r}, *buf)
 }
 
 var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}

@@ -50,7 +50,7 @@ func toRejection(err error) *ask.Rejection {
 	case isTimeout(err):
 		return &ask.Rejection{
 			Status: 408, Type: "illegal_argument_exception", Public: "the request body did not come in time",
-			Reason: ask.ReasonBadRequest, Cause: err,
+			Reason: ask.ReasonBadRequest, Limit: ask.LimitRead, Cause: err,
 		}
 	}
 	return internalFault(err)
@@ -66,7 +66,7 @@ func internalFault(err error) *ask.Rejection {
 // wireRejection tells the client apart whether its request may have been executed
 // (law 13). The addresses of nodes stay in the log.
 func wireRejection(w *wireError) *ask.Rejection {
-	r := &ask.Rejection{Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Cause: w}
+	r := &ask.Rejection{Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Limit: w.limit(), Cause: w}
 	switch w.kind {
 	case faultConnect:
 		r.Status, r.Public = 503, "the cluster can't be reached; nothing was sent to it"

@@ -162,17 +162,17 @@ func (t *turn) streamBody(c *call) error {
 		c.fixed, err = readWhole(body, sizeHint{f.length, trustClient}, writeInline, &t.share) // no second goroutine is needed
 		return err
 	}
-	limit := t.srv.limits.MaxBulkBody
+	limit := bulkBody(t.srv.limits)
 	c.framing, c.abort = f, t.conn.abort
 	c.body = func(w io.Writer) error {
 		buf := copyBuffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 		defer copyBuffers.Put(buf)
-		n, err := io.CopyBuffer(w, io.LimitReader(body, limit+1), *buf)
+		n, err := io.CopyBuffer(w, io.LimitReader(body, limit.most+1), *buf)
 		if err != nil {
 			return err
 		}
-		if n > limit {
-			return tooLarge(limit)
+		if n > limit.most {
+			return limit.refusal()
 		}
 		return nil
 	}
@@ -246,7 +246,7 @@ func (t *turn) readAnswer(a *answer) (gate.Answer, error) {
 	whole.Body, err = readWhole(body, a.sizeHint(), limit, &t.share)
 	if errors.Is(err, errTooLarge) {
 		return whole, &ask.Rejection{
-			Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Cause: err,
+			Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Cause: err, Limit: ask.LimitFilteredAnswer,
 			Public: fmt.Sprintf("the answer is too large to filter: more than %d bytes; ask for less", limit),
 		}
 	}
@@ -294,7 +294,7 @@ const linesStart = 64 << 10
 func (t *turn) planLines(c *call, lines gate.Lines) (*gate.Answer, error) {
 	body, closeBody, err := t.openBody()
 	if err != nil {
-		return nil, bodyFault(err, t.srv.limits.MaxBulkBody)
+		return nil, bodyFault(err, bulkBody(t.srv.limits))
 	}
 	p := newLinePump(body, lines, t.srv.limits, &t.share)
 	var start bytes.Buffer

@@ -102,7 +102,7 @@ func (fakeAuth) Identify(_ context.Context, c authn.Credentials) (ask.Identity, 
 
 func (fakeAuth) Answer(err error) authn.Challenge {
 	if errors.Is(err, authn.ErrBusy) {
-		return authn.Challenge{Status: 429, ContentType: jsonType, Body: `"busy"`, RetryAfter: "1"}
+		return authn.Challenge{Status: 429, ContentType: jsonType, Body: `"busy"`, RetryAfter: "1", Limit: ask.LimitHashQueue}
 	}
 	return authn.Challenge{Status: 401, ContentType: "text/plain; charset=UTF-8", Body: "Unauthorized", Authenticate: `Basic realm="OpenSearch Security"`}
 }

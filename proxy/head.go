@@ -72,7 +72,7 @@ func parseHead(block string) (head, *ask.Rejection) {
 			return h, badFrame(err.Error())
 		}
 		if len(h.fields) == maxFields {
-			return h, frameFault(431, "more than %d header lines", maxFields)
+			return h, limitFault(ask.LimitHeader, 431, "more than %d header lines", maxFields)
 		}
 		h.fields = append(h.fields, f)
 	}
@@ -318,8 +318,12 @@ func badFrame(public string) *ask.Rejection {
 func frameFault(status int, format string, args ...any) *ask.Rejection {
 	r := badFrame(fmt.Sprintf(format, args...))
 	r.Status = ask.Status(status)
-	if status == 413 || status == 414 || status == 431 {
-		r.Reason = ask.ReasonTooLarge
-	}
+	return r
+}
+
+// limitFault is frameFault for a request that met a limit.
+func limitFault(met ask.Limit, status int, format string, args ...any) *ask.Rejection {
+	r := frameFault(status, format, args...)
+	r.Limit, r.Reason = met, ask.ReasonTooLarge
 	return r
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"guard/config"
 	"guard/gate"
 	"guard/internal/ask"
 )
@@ -40,12 +41,12 @@ func (t *turn) takeBody(planner Planner) error {
 		if !t.who.Unrestricted {
 			return internalFault(errors.New("BUG: a restricted principal's body would be streamed unread"))
 		}
-		return t.checkAnnounced(t.srv.limits.MaxBulkBody)
+		return t.checkAnnounced(bulkBody(t.srv.limits))
 	case gate.IntakeLines:
 		if err := t.checkReadable(); err != nil {
 			return err
 		}
-		return t.checkAnnounced(t.srv.limits.MaxBulkBody)
+		return t.checkAnnounced(bulkBody(t.srv.limits))
 	case gate.IntakeWhole:
 		return t.readBody()
 	}
@@ -54,9 +55,9 @@ func (t *turn) takeBody(planner Planner) error {
 
 // checkAnnounced refuses a body that says itself that it is too large, before a 100 is
 // sent or a byte is read.
-func (t *turn) checkAnnounced(limit int64) error {
-	if h := &t.conn.head; !h.body.chunked && h.body.length > limit {
-		return tooLarge(limit)
+func (t *turn) checkAnnounced(limit sizeLimit) error {
+	if h := &t.conn.head; !h.body.chunked && h.body.length > limit.most {
+		return limit.refusal()
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func (t *turn) inflated(body io.Reader, c coding) (plain io.Reader, done func(),
 }
 
 func (t *turn) readBody() error {
-	h, limit := &t.conn.head, t.srv.limits.MaxBody
+	h, limit := &t.conn.head, sizeLimit{ask.LimitBody, t.srv.limits.MaxBody}
 	if h.body.none() {
 		return nil
 	}
@@ -149,7 +150,7 @@ func (t *turn) readBody() error {
 		return bodyFault(err, limit)
 	}
 	defer closeBody()
-	t.req.Body, err = readWhole(body, sizeHint{h.body.length, trustClient}, limit, &t.share)
+	t.req.Body, err = readWhole(body, sizeHint{h.body.length, trustClient}, limit.most, &t.share)
 	if err == nil {
 		err = t.share.take(parsedCost * int64(len(t.req.Body)))
 	}
@@ -160,15 +161,15 @@ func (t *turn) readBody() error {
 }
 
 // bodyFault turns what is wrong with a client's body into a refusal.
-func bodyFault(err error, limit int64) error {
+func bodyFault(err error, limit sizeLimit) error {
 	var wire *wireError
 	switch {
 	case errors.As(err, &wire):
 		return err
 	case errors.Is(err, errTooLarge):
-		return tooLarge(limit)
+		return limit.refusal()
 	case errors.Is(err, errBomb):
-		return &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Public: err.Error(), Reason: ask.ReasonTooLarge}
+		return limitFault(ask.LimitInflateRatio, 413, "%v", err)
 	case errors.Is(err, errBadCoding), errors.Is(err, errTrailing):
 		return &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Public: "the body is not what Content-Encoding says", Reason: ask.ReasonBadRequest, Cause: err}
 	case errors.Is(err, bufio.ErrBufferFull):
@@ -177,11 +178,17 @@ func bodyFault(err error, limit int64) error {
 	return err
 }
 
-func tooLarge(limit int64) *ask.Rejection {
-	return &ask.Rejection{
-		Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge,
-		Public: fmt.Sprintf("the body is larger than %d bytes", limit),
-	}
+// sizeLimit is how large a body may be, and the limit that says so.
+type sizeLimit struct {
+	name ask.Limit
+	most int64 // bytes
+}
+
+// bulkBody bounds the bodies that are not read whole.
+func bulkBody(l config.Limits) sizeLimit { return sizeLimit{ask.LimitBulkBody, l.MaxBulkBody} }
+
+func (l sizeLimit) refusal() *ask.Rejection {
+	return limitFault(l.name, 413, "the body is larger than %d bytes", l.most)
 }
 
 func badRequest(public string) *ask.Rejection {

@@ -3,7 +3,6 @@ package proxy
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 
 	"guard/config"
@@ -108,13 +107,10 @@ func (p *linePump) next() ([]byte, error) {
 	for {
 		part, err := p.src.ReadSlice('\n')
 		if p.read += int64(len(part)); p.read > p.limit.MaxBulkBody {
-			return nil, tooLarge(p.limit.MaxBulkBody)
+			return nil, bulkBody(p.limit).refusal()
 		}
 		if len(p.line)+len(part) > p.limit.MaxBulkLine {
-			return nil, &ask.Rejection{
-				Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge,
-				Public: fmt.Sprintf("a line of the bulk body is longer than %d bytes", p.limit.MaxBulkLine),
-			}
+			return nil, limitFault(ask.LimitBulkLine, 413, "a line of the bulk body is longer than %d bytes", p.limit.MaxBulkLine)
 		}
 		switch {
 		case err == nil && len(p.line) == 0:
@@ -135,7 +131,7 @@ func (p *linePump) next() ([]byte, error) {
 			// is another error. It is sent with its end.
 			return p.line, nil
 		default:
-			return nil, bodyFault(err, p.limit.MaxBulkBody)
+			return nil, bodyFault(err, bulkBody(p.limit))
 		}
 	}
 }

@@ -12,6 +12,7 @@ type metrics struct {
 	requests *prometheus.CounterVec // route, class
 	denials  *prometheus.CounterVec // reason
 	wire     *prometheus.CounterVec // kind
+	limits   *prometheus.CounterVec // limit
 	panics   prometheus.Counter
 
 	unannounced prometheus.Counter
@@ -30,6 +31,9 @@ func newMetrics(reg prometheus.Registerer, open, held func() float64) (*metrics,
 		wire: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "guard_upstream_errors_total", Help: "Calls to the cluster that failed on the wire, by kind.",
 		}, []string{"kind"}),
+		limits: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "guard_limit_hits_total", Help: "Requests and connections that met a limit, by the name of its setting.",
+		}, []string{"limit"}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "guard_panics_total", Help: "Requests that ended in a panic and were answered with 500.",
 		}),
@@ -50,12 +54,22 @@ func newMetrics(reg prometheus.Registerer, open, held func() float64) (*metrics,
 	bytes := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "guard_held_bytes", Help: "Bytes of bodies and answers held for requests under way.",
 	}, held)
-	for _, c := range []prometheus.Collector{m.requests, m.denials, m.wire, m.panics, m.unannounced, m.inFlight, m.seconds, conns, bytes} {
+	for _, c := range []prometheus.Collector{m.requests, m.denials, m.wire, m.limits, m.panics, m.unannounced, m.inFlight, m.seconds, conns, bytes} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
 	}
+	for _, l := range ask.Limits() {
+		m.limits.WithLabelValues(string(l)) // shown from the start, so that a first one is a rise
+	}
 	return m, nil
+}
+
+// met counts that a limit was met; NoLimit counts as none.
+func (m *metrics) met(l ask.Limit) {
+	if l != ask.NoLimit {
+		m.limits.WithLabelValues(string(l)).Inc()
+	}
 }
 
 var classes = [...]string{"0xx", "1xx", "2xx", "3xx", "4xx", "5xx"}

@@ -156,6 +156,7 @@ func (t *turn) streamFailed(err error) {
 	var wire *wireError
 	if errors.As(err, &wire) {
 		s.metrics.wire.WithLabelValues(string(wire.kind)).Inc()
+		s.metrics.met(wire.limit())
 	}
 	if s.denyLog.Allow() {
 		s.log.Warn("answer cut", zap.String("id", t.req.ID), zap.String("route", t.route), zap.Error(err))

@@ -155,6 +155,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	lim := connLimits{
 		maxHead: s.limits.MaxHeader,
 		idle:    s.timeouts.Idle, header: s.timeouts.ReadHeader, read: s.timeouts.Read, write: s.timeouts.Write,
+		met: s.metrics.met,
 	}
 	warn := func(err error) { s.log.Warn("cannot accept a connection", zap.Error(err)) }
 	l := &listener{Listener: ln, lim: lim, front: &s.front, base: s.base, log: warn}

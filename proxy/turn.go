@@ -1,9 +1,9 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"go.uber.org/zap"
@@ -99,10 +99,11 @@ func (t *turn) credentials() authn.Credentials {
 func (t *turn) unknownCaller(err error) reply {
 	a := t.srv.auth.Answer(err)
 	reason := ask.Reason("unauthenticated")
-	if a.Status == http.StatusTooManyRequests {
+	if a.Limit == ask.LimitHashQueue {
 		reason = "hashing_busy"
 	}
 	t.srv.metrics.denied(reason)
+	t.srv.metrics.met(a.Limit)
 	if t.srv.denyLog.Allow() {
 		t.srv.log.Warn("login refused", zap.String("id", t.req.ID), zap.String("reason", string(reason)), zap.Error(err), t.peer())
 	}
@@ -219,6 +220,7 @@ func badTarget(err error) *ask.Rejection {
 func (t *turn) refuse(r *ask.Rejection) reply {
 	s := t.srv
 	s.metrics.denied(r.Reason)
+	s.metrics.met(r.Limit)
 	if r.Reason == ask.ReasonInternal {
 		s.log.Error("request failed", zap.String("id", t.req.ID), zap.Error(r.Cause))
 	} else if s.denyLog.Allow() {
@@ -273,6 +275,9 @@ func (t *turn) finish(status int) {
 	}
 	t.share.release()
 	s := t.srv
+	if s.Draining() && errors.Is(context.Cause(t.conn.ctx), errDrainOver) {
+		s.metrics.met(ask.LimitDrain)
+	}
 	if t.inside {
 		s.admission.leave(t.room)
 	}

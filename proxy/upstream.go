@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"guard/internal/ask"
 )
 
 // upstream is the seam between the flow of a request and the wire to the cluster.
@@ -91,6 +93,21 @@ func (e *wireError) Error() string {
 	return fmt.Sprintf("cannot reach the cluster (%s): %v", e.kind, e.err)
 }
 func (e *wireError) Unwrap() error { return e.err }
+
+// limit returns the bound that the fault is about, if it is about one.
+func (e *wireError) limit() ask.Limit {
+	switch e.kind {
+	case faultBusy:
+		return ask.LimitUpstreamConns
+	case faultStall:
+		return ask.LimitUpstream
+	case faultConnect:
+		if isTimeout(e.err) {
+			return ask.LimitConnect
+		}
+	}
+	return ask.NoLimit
+}
 
 var (
 	errClientGone = errors.New("the client is gone")

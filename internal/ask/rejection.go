@@ -67,6 +67,7 @@ type Rejection struct {
 	Type   ErrorType
 	Public string // sent as the error's reason by Text; names only what the client named itself
 	Reason Reason
+	Limit  Limit // the bound that was met, if it was one: a metric label
 	Cause  error // logged, never sent
 
 	// Action and Missing describe the refusal for the log and audit: the first action
