@@ -178,6 +178,7 @@ func (l *Limits) validate(r *report) {
 		{"max_concurrent", int64(l.MaxConcurrent)},
 		{"max_user_concurrent", int64(l.MaxUserConcurrent)},
 		{"max_in_flight", l.MaxInFlight},
+		{"max_user_in_flight", l.MaxUserInFlight},
 		{"max_filtered_answer", l.MaxFilteredAnswer},
 		{"max_upstream_uri", int64(l.MaxUpstreamURI)},
 		{"max_upstream_header", int64(l.MaxUpstreamHeader)},
@@ -189,6 +190,12 @@ func (l *Limits) validate(r *report) {
 	}
 	if l.MaxBody > l.MaxInFlight {
 		r.fault(l.Pos.At("max_in_flight"), "at least max_body, or no such body could ever pass", "%d", l.MaxInFlight)
+	}
+	switch given := l.Pos.At("max_user_in_flight"); {
+	case l.MaxUserInFlight > l.MaxInFlight:
+		r.fault(given, "at most max_in_flight", "%d", l.MaxUserInFlight)
+	case l.MaxUserInFlight < l.MaxBody && l.MaxBody <= l.MaxInFlight:
+		r.fault(given, "at least max_body, or no such body could ever pass", "%d", l.MaxUserInFlight)
 	}
 }
 

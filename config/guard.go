@@ -219,6 +219,7 @@ type Limits struct {
 	MaxConcurrent      int   `yaml:"max_concurrent"`       // requests at a time
 	MaxUserConcurrent  int   `yaml:"max_user_concurrent"`  // requests of one user at a time
 	MaxInFlight        int64 `yaml:"max_in_flight"`        // bytes held for all requests
+	MaxUserInFlight    int64 `yaml:"max_user_in_flight"`   // bytes held for the requests of one user; if unset, half of max_in_flight
 	MaxFilteredAnswer  int64 `yaml:"max_filtered_answer"`  // bytes of an answer that has to be filtered, inflated
 	MaxUpstreamURI     int   `yaml:"max_upstream_uri"`     // bytes of a request line the cluster takes
 	MaxUpstreamHeader  int   `yaml:"max_upstream_header"`  // bytes of header lines the cluster takes, without their ends
@@ -237,12 +238,20 @@ func (l *Limits) SetDefaults() {
 	l.MaxConcurrent = 1024         // requests
 	l.MaxUserConcurrent = 512      // one user can't take all of them
 	l.MaxInFlight = 512 << 20      // 512 MiB
+	l.MaxUserInFlight = 256 << 20  // 256 MiB; see derive
 	l.MaxFilteredAnswer = 64 << 20 // 64 MiB
 	l.MaxUpstreamURI = 4096        // http.max_initial_line_length of the cluster
 	l.MaxUpstreamHeader = 8191     // http.max_header_size: Elasticsearch 7.10 takes 8191, OpenSearch 2 8192, 3 16384
 	l.HashConcurrency = 2          // one bcrypt of cost 12 is a quarter second of a core
 	l.HashQueue = 64               // requests
 	l.MaxExpressionNames = 1000    // names
+}
+
+// derive sets what follows from other settings, where the file does not say it.
+func (l *Limits) derive() {
+	if _, given := l.Pos.keys["max_user_in_flight"]; !given {
+		l.MaxUserInFlight = max(l.MaxInFlight/2, min(l.MaxBody, l.MaxInFlight))
+	}
 }
 
 // Timeouts bound how long each step of a request may take.

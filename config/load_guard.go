@@ -48,6 +48,7 @@ func parse(r *report, path string, data []byte, o Overrides, lookupEnv func(stri
 		// Only what could be read as a whole: a key that is left at its default
 		// because its text has a fault would bring further ones.
 		o.apply(c)
+		c.Limits.derive()
 		c.validate(r)
 	}
 	return c

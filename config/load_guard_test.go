@@ -33,6 +33,22 @@ func TestGuardDefaults(t *testing.T) {
 	}
 }
 
+// TestUserInFlight: without a word of its own, the room of one user follows that of all,
+// and always lets a body pass.
+func TestUserInFlight(t *testing.T) {
+	f := func(limits string, want int64) {
+		t.Helper()
+		c, _, err := parseGuard(minimalGuard+"limits: {"+limits+"}\n", Overrides{})
+		if err != nil || c.Limits.MaxUserInFlight != want {
+			t.Errorf("%s: got %+v, %v; want %d", limits, c, err, want)
+		}
+	}
+	f("", 256<<20)
+	f("max_in_flight: 1000000000", 500_000_000)
+	f("max_in_flight: 20000000", 16<<20)
+	f("max_in_flight: 20000000, max_user_in_flight: 20000000", 20_000_000)
+}
+
 // TestNoFile starts guard by flags alone.
 func TestNoFile(t *testing.T) {
 	c, _, err := Load("", Overrides{
@@ -196,6 +212,8 @@ func TestRefusedGuard(t *testing.T) {
 	one("limits: {max_depth: 0}\n", `limits.max_depth: 0; want more than 0`)
 	one("limits: {max_depth: 1e3}\n", `limits.max_depth: "1e3"; want a whole number`)
 	one("limits: {max_in_flight: 1000}\n", `limits.max_in_flight: 1000; want at least max_body, or no such body could ever pass`)
+	one("limits: {max_user_in_flight: 1000}\n", `limits.max_user_in_flight: 1000; want at least max_body, or no such body could ever pass`)
+	one("limits: {max_in_flight: 20000000, max_user_in_flight: 20000001}\n", `limits.max_user_in_flight: 20000001; want at most max_in_flight`)
 	one("auth: {cache_ttl: -1s, cache_size: 0}\n", `auth.cache_ttl: -1s; want 0 for no cache, or more`, `auth.cache_size: 0; want more than 0`)
 	one("publish_address: guard\n", `publish_address: "guard"; want host:port by which clients reach guard, hide, keep, or nothing`)
 	one("publish_address: https://guard:9200\n", `publish_address: "https://guard:9200"; want host:port by which clients reach guard, hide, keep, or nothing`)

@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"strings"
+	"unsafe"
 
 	"guard/endpoint"
 	"guard/internal/ask"
@@ -46,7 +47,8 @@ type bulkLines struct {
 	sent   int
 	// refused is bounded: each costs some hundred bytes of the answer.
 	refused int
-	made    bool // an item was sent to an index that did not exist
+	kept    int64 // bytes of their places in the answer
+	made    bool  // an item was sent to an index that did not exist
 }
 
 // madeIndex reports whether the bulk may have made an index.
@@ -106,7 +108,9 @@ func (b *bulkLines) Item(dst, document []byte) ([]byte, error) {
 		if b.refused++; b.refused > maxRefused {
 			return dst, &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge, Limit: ask.LimitItems, Public: fmt.Sprintf("more than %d items of the bulk are refused, such as this one: %s", maxRefused, rej.Text())}
 		}
-		b.treat.slots = append(b.treat.slots, slot{refused: bulkError(b.action, rej)})
+		place := bulkError(b.action, rej)
+		b.kept += int64(cap(place))
+		b.treat.slots = append(b.treat.slots, slot{refused: place})
 		return dst, nil
 	}
 	s := slot{}
@@ -121,6 +125,13 @@ func (b *bulkLines) Item(dst, document []byte) ([]byte, error) {
 		dst = append(append(dst, document...), '\n')
 	}
 	return dst, nil
+}
+
+// Held counts the items, what stands for the refused ones, here and in the answer, and
+// what is remembered.
+func (b *bulkLines) Held() int64 {
+	const verdict = 1 << 10 // of what was decided about one index: some hundred bytes
+	return int64(cap(b.treat.slots))*int64(unsafe.Sizeof(slot{})) + 2*b.kept + verdict*int64(len(b.known))
 }
 
 // refusal says why the last action may not be executed.

@@ -42,8 +42,12 @@ func refuseAll(t *testing.T, s *Snapshot, n int) error {
 		if _, err := lines.Action([]byte(`{"delete":{"_index":"secret","_id":"1"}}`)); err != nil {
 			return err
 		}
+		before := lines.Held()
 		if _, err := lines.Item(nil, nil); err != nil {
 			return err
+		}
+		if held := lines.Held(); held < before+200 {
+			t.Fatalf("a refused item raised what is held from %d to %d; want what stands for it counted", before, held)
 		}
 	}
 	return nil

@@ -102,6 +102,8 @@ type Lines interface {
 	// Item appends what is sent for the last action and its document (nil if it has
 	// none), line ends included; nothing for a refused item.
 	Item(dst, document []byte) ([]byte, error)
+	// Held returns how many bytes the plan keeps until the answer is there. It never falls.
+	Held() int64
 	// End is called after the last line. If nothing at all was sent, local is the answer.
 	End() (local *Answer, err error)
 }

@@ -42,6 +42,7 @@ type conn struct {
 	begun   bool // a request was read; its body may still be unread
 	bye     bool // no further request is read from this connection
 	owes100 bool // the client waits for a 100 and has not got it
+	roomy   bool // there is room for a large buffer, through which an answer passes
 
 	ctx    context.Context //nolint:containedctx // ends with the connection, or when the client leaves
 	end    context.CancelCauseFunc
@@ -394,12 +395,19 @@ func (c *conn) Write(p []byte) (int, error) {
 
 // ReadFrom lets large answers pass through a large buffer of their own.
 func (c *conn) ReadFrom(r io.Reader) (int64, error) {
-	buf := copyBuffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
-	defer copyBuffers.Put(buf)
+	buffers := &smallBuffers
+	if c.roomy {
+		buffers = &copyBuffers
+	}
+	buf := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
+	defer buffers.Put(buf)
 	return io.CopyBuffer(struct{ io.Writer }{c}, struct{ io.Reader }{r}, *buf)
 }
 
-var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}
+var (
+	copyBuffers  = sync.Pool{New: func() any { b := make([]byte, copyBuffer); return &b }}
+	smallBuffers = sync.Pool{New: func() any { b := make([]byte, smallBuffer); return &b }}
+)
 
 // listener accepts connections for fasthttp.
 type listener struct {

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 
 	"guard/gate"
 	"guard/internal/ask"
+	"guard/internal/esjson"
 )
 
 // fetch makes a call that a plan needs and reads its answer whole.
@@ -34,6 +34,9 @@ func (t *turn) twice(c *call, do func(*call) (*answer, error)) (gate.Answer, err
 	whole, err := t.whole(do(c))
 	if c.again(err) {
 		whole, err = t.whole(do(c))
+	}
+	if err == nil {
+		err = t.share.take(esjson.Cost(whole.Body))
 	}
 	return whole, err
 }
@@ -62,14 +65,17 @@ func (t *turn) forward(f *gate.Forwarding) (reply, error) {
 		if a.status < http.StatusMultipleChoices && f.ChangesState != nil && (!a.body.SourceDone() || f.ChangesState()) {
 			t.refreshState()
 		}
-		return reply{stream: a}, nil
+		return reply{stream: a, reads: f.Repeatable}, nil
 	}
 	whole, err := t.whole(a, nil) // now no upload runs that uses the plan of the lines, which the rest reads
 	if c.again(err) {
 		whole, err = t.whole(t.do(c))
 	}
+	if err == nil {
+		err = t.share.take(gate.TreatCost(f.Treat, whole.Body))
+	}
 	if err != nil {
-		return reply{}, err
+		return reply{}, unheld(err, f.Repeatable)
 	}
 	if whole.Status < http.StatusMultipleChoices && f.ChangesState != nil && f.ChangesState() {
 		t.refreshState()
@@ -162,6 +168,9 @@ func (t *turn) streamBody(c *call) error {
 		c.fixed, err = readWhole(body, sizeHint{f.length, trustClient}, writeInline, &t.share) // no second goroutine is needed
 		return err
 	}
+	if err := t.share.take(copyBuffer); err != nil {
+		return err
+	}
 	limit := bulkBody(t.srv.limits)
 	c.framing, c.abort = f, t.conn.abort
 	c.body = func(w io.Writer) error {
@@ -244,13 +253,31 @@ func (t *turn) readAnswer(a *answer) (gate.Answer, error) {
 	}
 	defer done()
 	whole.Body, err = readWhole(body, a.sizeHint(), limit, &t.share)
-	if errors.Is(err, errTooLarge) {
-		return whole, &ask.Rejection{
-			Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Cause: err, Limit: ask.LimitFilteredAnswer,
-			Public: fmt.Sprintf("the answer is too large to filter: more than %d bytes; ask for less", limit),
-		}
+	return whole, answerFault(tooMuch(err, limit, "to filter"))
+}
+
+// tooMuch names the limit that an answer met when it was read whole for a purpose.
+func tooMuch(err error, limit int64, purpose string) error {
+	if !errors.Is(err, errTooLarge) {
+		return err
 	}
-	return whole, answerFault(err)
+	return &ask.Rejection{
+		Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Cause: err, Limit: ask.LimitFilteredAnswer,
+		Public: fmt.Sprintf("the answer is too large %s: more than %d bytes; ask for less", purpose, limit),
+	}
+}
+
+// unheld makes of a limit that the answer to a write met a refusal which does not ask to
+// send it again: it was executed, for all that is known (law 13).
+func unheld(err error, reads bool) error {
+	var rej *ask.Rejection
+	if reads || !errors.As(err, &rej) || rej.Limit == ask.NoLimit {
+		return err
+	}
+	return &ask.Rejection{
+		Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Limit: rej.Limit, Cause: rej,
+		Public: "there is no room for the cluster's answer; whether it executed the request is unknown",
+	}
 }
 
 // answerFault refuses an answer that can't be read; faults of the wire and of the
@@ -297,28 +324,28 @@ func (t *turn) planLines(c *call, lines gate.Lines) (*gate.Answer, error) {
 		return nil, bodyFault(err, bulkBody(t.srv.limits))
 	}
 	p := newLinePump(body, lines, t.srv.limits, &t.share)
-	var start bytes.Buffer
-	if err := t.share.take(linesStart); err != nil {
-		closeBody()
-		return nil, err
+	start := &heldBuffer{share: &t.share}
+	err = p.hold(0)
+	done := false
+	if err == nil {
+		done, err = p.run(start, linesStart)
 	}
-	done, err := p.run(&start, linesStart)
 	if err != nil {
 		closeBody()
 		return nil, err
 	}
 	if done {
 		closeBody()
-		if start.Len() == 0 && p.local != nil {
+		if len(start.b) == 0 && p.local != nil {
 			return p.local, nil
 		}
-		c.fixed, c.hasBody = start.Bytes(), true
+		c.fixed, c.hasBody = start.b, true
 		return nil, nil //nolint:nilnil // the call is complete
 	}
 	c.framing, c.abort = framing{chunked: true}, t.conn.abort
 	c.body = func(w io.Writer) error {
 		defer closeBody()
-		if _, err := w.Write(start.Bytes()); err != nil {
+		if _, err := w.Write(start.b); err != nil {
 			return err
 		}
 		_, err := p.run(w, 0)

@@ -10,14 +10,11 @@ import (
 	"guard/config"
 	"guard/gate"
 	"guard/internal/ask"
+	"guard/internal/esjson"
 )
 
 // takeBody reads the body as the endpoint takes it. After a restart on a newer snapshot
 // the body is not read again.
-// parsedCost is what a body costs beside its own bytes, in its size: its tokens, and
-// what it is written anew as.
-const parsedCost = 2
-
 func (t *turn) takeBody(planner Planner) error {
 	kind, err := planner.Intake(t.who, &t.req)
 	if err != nil {
@@ -152,7 +149,7 @@ func (t *turn) readBody() error {
 	defer closeBody()
 	t.req.Body, err = readWhole(body, sizeHint{h.body.length, trustClient}, limit.most, &t.share)
 	if err == nil {
-		err = t.share.take(parsedCost * int64(len(t.req.Body)))
+		err = t.share.take(esjson.Cost(t.req.Body))
 	}
 	if err != nil {
 		return bodyFault(err, limit)

@@ -96,6 +96,9 @@ var bodyLimitCases = []limitCase{{
 	setting: "limits.max_in_flight", label: ask.LimitInFlight, gate: echo(), set: func(c *config.Config) { c.Limits.MaxInFlight = 1 << 20 },
 	meet: once(request("POST", "/", jsonLine, strings.Repeat("a", 2<<20))), status: 429, text: "too many bytes are held for requests under way",
 }, {
+	setting: "limits.max_user_in_flight", label: ask.LimitUserInFlight, gate: echo(), set: func(c *config.Config) { c.Limits.MaxUserInFlight = 1 << 20 },
+	meet: once(request("POST", "/", jsonLine, strings.Repeat("a", 2<<20))), status: 429, text: "too many bytes are held for requests of this user",
+}, {
 	setting: "limits.max_filtered_answer", label: ask.LimitFilteredAnswer, gate: readPlan(upper{}, true),
 	set:  func(c *config.Config) { c.Limits.MaxFilteredAnswer = 1 },
 	meet: once(request("GET", "/", "", "")), status: 502, text: "the answer is too large to filter: more than 1 bytes",

@@ -8,6 +8,7 @@ import (
 	"guard/config"
 	"guard/gate"
 	"guard/internal/ask"
+	"guard/internal/esjson"
 )
 
 // linePump moves a bulk body from the client to the cluster line by line, as the plan
@@ -20,27 +21,42 @@ type linePump struct {
 	line  []byte // a long line, gathered
 	out   []byte
 	// action is the last action line: a plan may look at it until its item is done.
-	action []byte
-	local  *gate.Answer // what End returned
-	share  *share
-	held   int // bytes taken from share
+	action  []byte
+	local   *gate.Answer // what End returned
+	share   *share
+	held    int64 // bytes taken from share
+	parsing int64 // of these, for the dearest document so far
 }
+
+// linesBuffer is read at a time.
+const linesBuffer = 32 << 10
 
 // outPiece is how much is gathered before it is written.
 const outPiece = 32 << 10
 
 func newLinePump(body io.Reader, lines gate.Lines, limit config.Limits, s *share) *linePump {
-	return &linePump{src: bufio.NewReaderSize(body, 32<<10), lines: lines, limit: limit, share: s}
+	return &linePump{src: bufio.NewReaderSize(body, linesBuffer), lines: lines, limit: limit, share: s}
 }
 
-// hold takes what the buffers have grown by from the share.
-func (p *linePump) hold() error {
-	n := cap(p.line) + cap(p.out) + cap(p.action) - p.held
+// hold takes from the share what the buffers and the plan have grown by, and what parsing
+// a document may take.
+func (p *linePump) hold(parsing int64) error {
+	p.parsing = max(p.parsing, parsing)
+	n := int64(linesBuffer+cap(p.line)+cap(p.out)+cap(p.action)) + p.lines.Held() + p.parsing - p.held
 	if n <= 0 {
 		return nil
 	}
 	p.held += n
-	return p.share.take(int64(n))
+	return p.share.take(n)
+}
+
+// parsing bounds what it takes to parse a document of a bulk.
+func parsing(document []byte) int64 {
+	const small = 16 << 10 // counted at its dearest: that is faster than to look
+	if len(document) <= small {
+		return esjson.MostCost(len(document))
+	}
+	return esjson.Cost(document)
 }
 
 // run pumps until the body ends, and then done is true, or until at least enough bytes
@@ -95,10 +111,13 @@ func (p *linePump) item() (bool, error) {
 			return false, err
 		}
 	}
+	if err := p.hold(parsing(document)); err != nil {
+		return false, err
+	}
 	if p.out, err = p.lines.Item(p.out, document); err != nil {
 		return false, lineFault(err)
 	}
-	return true, p.hold()
+	return true, p.hold(0)
 }
 
 // next returns the next line without its end. It holds until the following call.
@@ -120,7 +139,7 @@ func (p *linePump) next() ([]byte, error) {
 			return trimLine(p.line), nil
 		case errors.Is(err, bufio.ErrBufferFull):
 			p.line = append(p.line, part...)
-			if err := p.hold(); err != nil {
+			if err := p.hold(0); err != nil {
 				return nil, err
 			}
 		case errors.Is(err, io.EOF):

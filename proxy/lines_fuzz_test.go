@@ -63,7 +63,7 @@ func FuzzLines(f *testing.F) {
 			src = iotest.OneByteReader(src)
 		}
 		limits := testConfig().Limits
-		var b budget
+		b := budget{each: 1 << 30}
 		b.left.Store(1 << 30)
 		p := newLinePump(src, &fakeLines{}, limits, &share{from: &b})
 		var got bytes.Buffer

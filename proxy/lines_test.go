@@ -21,6 +21,7 @@ type fakeLines struct {
 	denied     bool
 	sent       int
 	end        error
+	held       int64
 }
 
 func (l *fakeLines) Action(line []byte) (bool, error) {
@@ -49,6 +50,8 @@ func (l *fakeLines) Item(dst, document []byte) ([]byte, error) {
 	}
 	return dst, nil
 }
+
+func (l *fakeLines) Held() int64 { return l.held }
 
 func (l *fakeLines) End() (*gate.Answer, error) {
 	if l.sent == 0 {

@@ -20,13 +20,14 @@ type reply struct {
 	whole  gate.Answer
 	reason string  // of whole; empty: the usual one
 	stream *answer // if it is not nil, whole is none
+	reads  bool    // stream answers what changes nothing
 }
 
 // write hands the reply to fasthttp, which sends it after the handler has returned.
 func (t *turn) write(out *fasthttp.Response, r *reply) {
 	t.srv.cors.stamp(&out.Header, t.site)
 	if r.stream != nil {
-		t.writeStream(out, r.stream)
+		t.writeStream(out, r)
 		return
 	}
 	a := &r.whole
@@ -61,7 +62,8 @@ func (t *turn) write(out *fasthttp.Response, r *reply) {
 }
 
 // writeStream sends the cluster's answer with all its headers, as its bytes come.
-func (t *turn) writeStream(out *fasthttp.Response, a *answer) {
+func (t *turn) writeStream(out *fasthttp.Response, r *reply) {
+	a := r.stream
 	setDate(out, a.value("date"))
 	setStatus(out, a.status, a.reason)
 	for _, f := range a.fields {
@@ -82,21 +84,24 @@ func (t *turn) writeStream(out *fasthttp.Response, a *answer) {
 		return
 	}
 	if a.length < 0 && h.http10 {
-		t.writeForOld(out, a)
+		t.writeForOld(out, r)
 		return
 	}
+	t.conn.roomy = a.length > 16<<10 && t.share.take(copyBuffer) == nil
 	out.ImmediateHeaderFlush = a.length < 0 || a.length > 16<<10 // then the body bypasses fasthttp's buffer
 	out.SetBodyStream(&streamBody{turn: t, answer: a}, int(a.length))
 }
 
 // writeForOld sends an answer of unknown length to a client of HTTP/1.0, which reads no
 // chunks: it has to be whole first.
-func (t *turn) writeForOld(out *fasthttp.Response, a *answer) {
+func (t *turn) writeForOld(out *fasthttp.Response, old *reply) {
+	a := old.stream
 	defer a.body.Close()
-	body, err := readWhole(a.body, sizeHint{}, t.srv.limits.MaxFilteredAnswer, &t.share)
+	limit := t.srv.limits.MaxFilteredAnswer
+	body, err := readWhole(a.body, sizeHint{}, limit, &t.share)
 	if err != nil {
 		out.Reset()
-		r := t.fail(answerFault(err))
+		r := t.fail(unheld(answerFault(tooMuch(err, limit, "for HTTP/1.0")), old.reads))
 		t.write(out, &r)
 		return
 	}

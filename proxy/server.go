@@ -94,6 +94,7 @@ func New(o Options) (*Server, error) {
 		s.now = time.Now
 	}
 	s.budget.left.Store(s.limits.MaxInFlight)
+	s.budget.each = s.limits.MaxUserInFlight
 	s.admission = newAdmission(s.limits.MaxConcurrent, s.limits.MaxUserConcurrent)
 	held := func() float64 { return float64(s.limits.MaxInFlight - s.budget.left.Load()) }
 	open := func() float64 { return float64(o.Transport.Open()) }

@@ -125,6 +125,7 @@ func (t *turn) plan(planner Planner, id ask.Identity, unfair error) reply {
 		if t.who == nil {
 			return t.refuse(internalFault(errors.New("BUG: a snapshot without a principal for a known caller")))
 		}
+		t.share.user = t.who.Name
 		if unfair != nil && !t.who.Unrestricted {
 			return t.refuse(badTarget(unfair))
 		}

@@ -21,6 +21,7 @@ const (
 	LimitConcurrent      Limit = "max_concurrent"
 	LimitUserConcurrent  Limit = "max_user_concurrent"
 	LimitInFlight        Limit = "max_in_flight"
+	LimitUserInFlight    Limit = "max_user_in_flight"
 	LimitFilteredAnswer  Limit = "max_filtered_answer"
 	LimitHashQueue       Limit = "hash_queue"
 	LimitUpstreamConns   Limit = "upstream_max_connections"
@@ -38,7 +39,7 @@ const (
 func Limits() []Limit {
 	return []Limit{
 		LimitHeader, LimitBody, LimitBulkBody, LimitBulkLine, LimitInflateRatio, LimitDepth, LimitItems, LimitExpressionNames,
-		LimitUpstreamURI, LimitConcurrent, LimitUserConcurrent, LimitInFlight, LimitFilteredAnswer, LimitHashQueue,
+		LimitUpstreamURI, LimitConcurrent, LimitUserConcurrent, LimitInFlight, LimitUserInFlight, LimitFilteredAnswer, LimitHashQueue,
 		LimitUpstreamConns, LimitReadHeader, LimitRead, LimitWrite, LimitIdle, LimitConnect, LimitUpstream, LimitDrain,
 	}
 }

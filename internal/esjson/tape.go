@@ -80,7 +80,7 @@ func Parse(dst *Tape, src []byte, lim Limits) (Value, error) {
 	}
 	if cap(dst.tokens) == 0 {
 		// A body of clauses has a token each 8 to 12 bytes: grown once, not five times.
-		dst.tokens = make([]token, 0, min(len(src)/8+16, firstTokens))
+		dst.tokens = make([]token, 0, firstRoom(len(src)))
 	}
 	end, err := dst.value(0, min(lim.MaxDepth, maxScanDepth))
 	if err == nil {
