@@ -62,7 +62,7 @@ func zstdOf(options ...zstd.EOption) func(string) string {
 
 // plentyOf is a share of a budget that is not used up.
 func plentyOf(n int64) *share {
-	b := new(budget)
+	b := &budget{each: n}
 	b.left.Store(n)
 	return &share{from: b}
 }

@@ -445,13 +445,12 @@ func TestOptions(t *testing.T) {
 	}
 	f := func(change func(*Options), want string) {
 		t.Helper()
-		o := Options{Config: conf, Transport: tr, Snapshots: g.gate, Auth: fakeAuth{}, Log: g.srv.log, Metrics: g.reg}
+		o := Options{Config: conf, Transport: tr, Snapshots: g.gate, Log: g.srv.log, Metrics: g.reg}
 		change(&o)
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v; want %q", err, want)
 		}
 	}
-	f(func(o *Options) { o.Auth = nil }, "options are incomplete") // nobody is served without authentication
 	f(func(o *Options) { o.Snapshots = nil }, "options are incomplete")
 	f(func(*Options) {}, "cannot register metrics") // a second server on one registry
 	f(func(o *Options) {

@@ -8,8 +8,10 @@ import (
 	"guard/internal/ask"
 )
 
-// Planner is one snapshot: everything that a request asks the gate is asked of one.
+// Planner is one snapshot: who asks and what may happen is asked of one and the same, so
+// that no identity of an older policy meets the rules of a newer one.
 type Planner interface {
+	Authenticator
 	// Principal maps the roles of an identity.
 	Principal(id ask.Identity) *ask.Principal
 	// Intake says how the body is to be read. An error that is an *ask.Rejection is

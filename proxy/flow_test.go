@@ -266,6 +266,30 @@ func TestPolicyChanges(t *testing.T) {
 	}
 }
 
+// TestOneGeneration holds that who asks and what he may do are of one snapshot, also where
+// a request starts again on a newer one.
+func TestOneGeneration(t *testing.T) {
+	says := func(p *ask.Principal, r *ask.Request, _ gate.Known) gate.Outcome {
+		if r.RawTarget == "/again" && p.Domain == "old" {
+			return gate.Outcome{Kind: gate.Need, NeedState: true}
+		}
+		return gate.Outcome{Kind: gate.Local, Local: gate.Answer{Status: 200, Body: []byte(p.Domain)}}
+	}
+	newer := &fakeGate{name: "new", plan: says}
+	g := startGuard(t, &fakeGate{name: "old", plan: says, fresher: newer}, testConfig("http://127.0.0.1:1"))
+	f := func(target string, status int, body string) {
+		t.Helper()
+		if a := g.send(request("GET", target, "", "")); a.status != status || a.body != body {
+			t.Errorf("%s: got %d %q; want %d %q", target, a.status, a.body, status, body)
+		}
+	}
+	f("/", 200, "old")
+	f("/again", 200, "new")
+	newer.nobody = true
+	f("/again", 401, "Unauthorized")
+	f("/", 200, "old")
+}
+
 // TestRefreshFails tells a client of its change although the look after it failed: the
 // change was made.
 func TestRefreshFails(t *testing.T) {

@@ -30,6 +30,10 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // fakeGate is a planner whose answers a test sets; by default everybody is
 // unrestricted and everything is forwarded as it came.
 type fakeGate struct {
+	fakeAuth
+	name       string        // the domain of those that it knows
+	nobody     bool          // it knows nobody
+	auth       Authenticator // instead of fakeAuth
 	restricted bool
 	intake     gate.Intake
 	intakeErr  error
@@ -50,6 +54,28 @@ func (g *fakeGate) Fresher(context.Context) (Planner, error) {
 		return g.fresher, nil
 	}
 	return g, nil
+}
+
+func (g *fakeGate) Identify(ctx context.Context, c authn.Credentials) (ask.Identity, error) {
+	if g.nobody {
+		return ask.Identity{}, errNotAnna
+	}
+	id, err := g.knows().Identify(ctx, c)
+	if g.name != "" {
+		id.Domain = g.name
+	}
+	return id, err
+}
+
+func (g *fakeGate) Answer(err error) authn.Challenge {
+	return g.knows().Answer(err)
+}
+
+func (g *fakeGate) knows() Authenticator {
+	if g.auth == nil {
+		return g.fakeAuth
+	}
+	return g.auth
 }
 
 func (g *fakeGate) Principal(id ask.Identity) *ask.Principal {
@@ -159,7 +185,10 @@ func startGuardOn(t testing.TB, g *fakeGate, c *config.Config, auth Authenticato
 	}
 	core, logs := observer.New(zapcore.InfoLevel)
 	reg := prometheus.NewRegistry()
-	srv, err := New(Options{Config: c, Transport: tr, Snapshots: g, Auth: auth, Log: zap.New(core), Metrics: reg})
+	if g.auth == nil {
+		g.auth = auth
+	}
+	srv, err := New(Options{Config: c, Transport: tr, Snapshots: g, Log: zap.New(core), Metrics: reg})
 	if err != nil {
 		t.Fatal(err)
 	}

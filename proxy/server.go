@@ -26,7 +26,6 @@ type Options struct {
 	Config    *config.Config
 	Transport *Transport
 	Snapshots Snapshots
-	Auth      Authenticator
 	Log       *zap.Logger
 	Metrics   prometheus.Registerer
 	Now       func() time.Time // the clock of requests; nil: time.Now
@@ -37,7 +36,6 @@ type Server struct {
 	limits   config.Limits
 	timeouts config.Timeouts
 	snaps    Snapshots
-	auth     Authenticator
 	cluster  upstream
 	log      *zap.Logger
 	denyLog  *rate.Limiter
@@ -69,7 +67,7 @@ var errDrainOver = errors.New("guard is stopping and the time to drain is over")
 
 // New makes a server; it opens no socket.
 func New(o Options) (*Server, error) {
-	if o.Config == nil || o.Transport == nil || o.Snapshots == nil || o.Auth == nil || o.Log == nil || o.Metrics == nil {
+	if o.Config == nil || o.Transport == nil || o.Snapshots == nil || o.Log == nil || o.Metrics == nil {
 		return nil, errors.New("proxy: options are incomplete; want all but Now")
 	}
 	shown, err := serverMaterial(o.Config.TLS)
@@ -78,7 +76,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		limits: o.Config.Limits, timeouts: o.Config.Timeouts,
-		snaps: o.Snapshots, auth: o.Auth, cluster: o.Transport, log: o.Log,
+		snaps: o.Snapshots, cluster: o.Transport, log: o.Log,
 		denyLog:   rate.NewLimiter(50, 200), // records a second, and at once
 		now:       o.Now,
 		ownHeader: o.Transport.ownHeader,

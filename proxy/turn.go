@@ -62,18 +62,19 @@ func (t *turn) run() reply {
 	if internal {
 		return t.forged("Illegal parameter in http or transport request found.")
 	}
-	id, err := s.auth.Identify(t.conn.ctx, t.credentials())
-	if err != nil {
-		return t.unknownCaller(err)
-	}
-	if impersonates {
-		return t.forged(fmt.Sprintf("'%s' is not allowed to impersonate as '%s'", id.Name, asUser))
-	}
 	planner := s.snaps.Load()
 	if planner == nil {
 		return t.refuse(&ask.Rejection{
 			Status: 503, Public: "guard has not seen the state of the cluster yet", Reason: ask.ReasonStateStale,
 		})
+	}
+	id, err := planner.Identify(t.conn.ctx, t.credentials())
+	if err != nil {
+		return t.unknownCaller(planner, err)
+	}
+	t.share.user = id.Name
+	if impersonates {
+		return t.forged(fmt.Sprintf("'%s' is not allowed to impersonate as '%s'", id.Name, asUser))
 	}
 	return t.plan(planner, id, unfair)
 }
@@ -96,8 +97,8 @@ func (t *turn) credentials() authn.Credentials {
 
 // unknownCaller answers before anything about the catalogue is looked at (law 12). The
 // name that was claimed is not logged: now and then it is a password.
-func (t *turn) unknownCaller(err error) reply {
-	a := t.srv.auth.Answer(err)
+func (t *turn) unknownCaller(asked Authenticator, err error) reply {
+	a := asked.Answer(err)
 	reason := ask.Reason("unauthenticated")
 	if a.Limit == ask.LimitHashQueue {
 		reason = "hashing_busy"
@@ -125,7 +126,6 @@ func (t *turn) plan(planner Planner, id ask.Identity, unfair error) reply {
 		if t.who == nil {
 			return t.refuse(internalFault(errors.New("BUG: a snapshot without a principal for a known caller")))
 		}
-		t.share.user = t.who.Name
 		if unfair != nil && !t.who.Unrestricted {
 			return t.refuse(badTarget(unfair))
 		}
@@ -150,6 +150,9 @@ func (t *turn) plan(planner Planner, id ask.Identity, unfair error) reply {
 			return t.refuse(&ask.Rejection{
 				Status: 503, Public: "the state of the cluster can't be refreshed; try again", Reason: ask.ReasonStateStale, Cause: err,
 			})
+		}
+		if id, err = planner.Identify(t.conn.ctx, t.credentials()); err != nil {
+			return t.unknownCaller(planner, err) // the newer snapshot knows the caller no more
 		}
 	}
 }

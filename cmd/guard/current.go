@@ -9,7 +9,6 @@ import (
 	"guard/gate"
 	"guard/indexresolver"
 	"guard/indexresolver/source"
-	"guard/internal/ask"
 	"guard/proxy"
 )
 
@@ -23,14 +22,19 @@ type current struct {
 	state      *indexresolver.State
 	generation uint64
 
-	snapshot atomic.Pointer[gate.Snapshot]
-	chain    atomic.Pointer[authn.Chain]
+	snapshot atomic.Pointer[snapshot]
+}
+
+// snapshot is what one request is served with: who somebody is and what he may do come
+// from the same policy.
+type snapshot struct {
+	*authn.Chain
+	*gate.Snapshot
 }
 
 var (
-	_ proxy.Snapshots     = (*current)(nil)
-	_ proxy.Authenticator = (*current)(nil)
-	_ proxy.Planner       = (*gate.Snapshot)(nil)
+	_ proxy.Snapshots = (*current)(nil)
+	_ proxy.Planner   = (*snapshot)(nil)
 )
 
 // setPolicy swaps the policy.
@@ -38,7 +42,6 @@ func (c *current) setPolicy(p *policy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.policy = p
-	c.chain.Store(p.chain)
 	c.join()
 }
 
@@ -55,7 +58,7 @@ func (c *current) join() {
 		return
 	}
 	c.generation++
-	c.snapshot.Store(gate.NewSnapshot(c.generation, c.policy.rules, c.state))
+	c.snapshot.Store(&snapshot{c.policy.chain, gate.NewSnapshot(c.generation, c.policy.rules, c.state)})
 }
 
 // policyHash returns the hash of the files at work.
@@ -80,11 +83,3 @@ func (c *current) Fresher(ctx context.Context) (proxy.Planner, error) {
 	}
 	return c.Load(), nil
 }
-
-// Identify asks the domains of the current policy.
-func (c *current) Identify(ctx context.Context, creds authn.Credentials) (ask.Identity, error) {
-	return c.chain.Load().Identify(ctx, creds)
-}
-
-// Answer is what a request gets for an error of Identify.
-func (c *current) Answer(err error) authn.Challenge { return c.chain.Load().Answer(err) }

@@ -96,7 +96,7 @@ func newServer(c *config.Config, warnings []config.Warning) (*server, error) {
 	srv.reloads = newReloads(srv.registry, c, verifier, srv.current, srv.log)
 	registerState(srv.registry, srv.source)
 	srv.proxy, err = proxy.New(proxy.Options{
-		Config: c, Transport: srv.transport, Snapshots: srv.current, Auth: srv.current,
+		Config: c, Transport: srv.transport, Snapshots: srv.current,
 		Log: srv.log, Metrics: srv.registry,
 	})
 	if err != nil {
