@@ -175,6 +175,7 @@ func (l *Limits) validate(r *report) {
 		{"max_bulk_body", l.MaxBulkBody},
 		{"max_bulk_line", int64(l.MaxBulkLine)},
 		{"max_depth", int64(l.MaxDepth)},
+		{"max_connections", int64(l.MaxConnections)},
 		{"max_concurrent", int64(l.MaxConcurrent)},
 		{"max_user_concurrent", int64(l.MaxUserConcurrent)},
 		{"max_in_flight", l.MaxInFlight},
@@ -187,6 +188,9 @@ func (l *Limits) validate(r *report) {
 		{"max_expression_names", int64(l.MaxExpressionNames)},
 	} {
 		checkPositive(r, l.Pos.At(n.key), n.value)
+	}
+	if l.MaxAddressConns < 0 {
+		r.fault(l.Pos.At("max_address_connections"), "0 for no bound, or more", "%d", l.MaxAddressConns)
 	}
 	if l.MaxBody > l.MaxInFlight {
 		r.fault(l.Pos.At("max_in_flight"), "at least max_body, or no such body could ever pass", "%d", l.MaxInFlight)

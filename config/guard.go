@@ -211,21 +211,23 @@ func (u *Upstream) SetDefaults() {
 type Limits struct {
 	Pos Pos `yaml:"-"`
 
-	MaxHeader          int   `yaml:"max_header"`           // bytes of request line and headers
-	MaxBody            int64 `yaml:"max_body"`             // bytes of a body that is read whole, inflated
-	MaxBulkBody        int64 `yaml:"max_bulk_body"`        // bytes of a body that is streamed, inflated
-	MaxBulkLine        int   `yaml:"max_bulk_line"`        // bytes of one line of a bulk body
-	MaxDepth           int   `yaml:"max_depth"`            // nesting of JSON
-	MaxConcurrent      int   `yaml:"max_concurrent"`       // requests at a time
-	MaxUserConcurrent  int   `yaml:"max_user_concurrent"`  // requests of one user at a time
-	MaxInFlight        int64 `yaml:"max_in_flight"`        // bytes held for all requests
-	MaxUserInFlight    int64 `yaml:"max_user_in_flight"`   // bytes held for the requests of one user; if unset, half of max_in_flight
-	MaxFilteredAnswer  int64 `yaml:"max_filtered_answer"`  // bytes of an answer that has to be filtered, inflated
-	MaxUpstreamURI     int   `yaml:"max_upstream_uri"`     // bytes of a request line the cluster takes
-	MaxUpstreamHeader  int   `yaml:"max_upstream_header"`  // bytes of header lines the cluster takes, without their ends
-	HashConcurrency    int   `yaml:"hash_concurrency"`     // password hashes at a time
-	HashQueue          int   `yaml:"hash_queue"`           // password checks that may wait for their turn
-	MaxExpressionNames int   `yaml:"max_expression_names"` // names in one index expression; not used yet: it is 1000
+	MaxHeader          int   `yaml:"max_header"`              // bytes of request line and headers
+	MaxBody            int64 `yaml:"max_body"`                // bytes of a body that is read whole, inflated
+	MaxBulkBody        int64 `yaml:"max_bulk_body"`           // bytes of a body that is streamed, inflated
+	MaxBulkLine        int   `yaml:"max_bulk_line"`           // bytes of one line of a bulk body
+	MaxDepth           int   `yaml:"max_depth"`               // nesting of JSON
+	MaxConnections     int   `yaml:"max_connections"`         // connections of clients
+	MaxAddressConns    int   `yaml:"max_address_connections"` // connections from one address (IPv6: one /64); 0: no bound of its own
+	MaxConcurrent      int   `yaml:"max_concurrent"`          // requests at a time
+	MaxUserConcurrent  int   `yaml:"max_user_concurrent"`     // requests of one user at a time
+	MaxInFlight        int64 `yaml:"max_in_flight"`           // bytes held for all requests
+	MaxUserInFlight    int64 `yaml:"max_user_in_flight"`      // bytes held for the requests of one user; if unset, half of max_in_flight
+	MaxFilteredAnswer  int64 `yaml:"max_filtered_answer"`     // bytes of an answer that has to be filtered, inflated
+	MaxUpstreamURI     int   `yaml:"max_upstream_uri"`        // bytes of a request line the cluster takes
+	MaxUpstreamHeader  int   `yaml:"max_upstream_header"`     // bytes of header lines the cluster takes, without their ends
+	HashConcurrency    int   `yaml:"hash_concurrency"`        // password hashes at a time
+	HashQueue          int   `yaml:"hash_queue"`              // password checks that may wait for their turn
+	MaxExpressionNames int   `yaml:"max_expression_names"`    // names in one index expression; not used yet: it is 1000
 }
 
 // SetDefaults states what holds for keys that are absent.
@@ -235,6 +237,7 @@ func (l *Limits) SetDefaults() {
 	l.MaxBulkBody = 100 << 20      // 100 MiB, what the cluster takes by default
 	l.MaxBulkLine = 16 << 20       // 16 MiB
 	l.MaxDepth = 64                // levels
+	l.MaxConnections = 16384       // some 13 KiB each while idle
 	l.MaxConcurrent = 1024         // requests
 	l.MaxUserConcurrent = 512      // one user can't take all of them
 	l.MaxInFlight = 512 << 20      // 512 MiB

@@ -107,8 +107,8 @@ func (s *share) release() {
 
 // What requests hold beside the bodies and answers themselves.
 const (
-	copyBuffer   = 256 << 10 // of a body or answer that passes by
-	smallBuffer  = 8 << 10   // the same where there is no room for that; not counted
+	copyBuffer  = 256 << 10 // of a body or answer that passes by
+	smallBuffer = 8 << 10   // the same where there is no room for that; not counted
 )
 
 var errTooLarge = errors.New("larger than the limit")

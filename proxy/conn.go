@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"guard/authn"
 	"guard/internal/ask"
 )
 
@@ -53,6 +54,7 @@ type conn struct {
 	from   string      // peer as text; empty for none
 	local  bool        // it came by a Unix socket, and nobody named another address
 	watch  watched
+	left   func()      // is told when the connection is closed
 	late   atomic.Bool // the client may still be sending what nobody will read
 	closed atomic.Bool
 }
@@ -89,8 +91,8 @@ func newConn(base context.Context, c net.Conn, lim connLimits, f *front) *conn {
 	k.ctx, k.end = context.WithCancelCause(base)
 	k.watch = watchable(c, func() { k.end(errClientGone) })
 	k.local = c.RemoteAddr().Network() == "unix"
-	if a, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
-		k.named(a.Addr().Unmap())
+	if a := addressOf(c); a.IsValid() {
+		k.named(a)
 	}
 	if k.made != nil {
 		k.tls = tls.Server(c, k.made.tls)
@@ -355,23 +357,25 @@ func (c *conn) Close() error {
 	if c.closed.Swap(true) {
 		return nil
 	}
+	defer c.left()
 	defer c.end(nil)
 	if c.late.Load() {
-		c.linger()
+		linger(c.Conn)
 	}
 	return c.Conn.Close()
 }
 
-func (c *conn) linger() {
-	half, ok := c.Conn.(interface{ CloseWrite() error })
+// linger ends our side of a connection and reads away what still comes, within bounds.
+func linger(c net.Conn) {
+	half, ok := c.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {
 		return
 	}
-	_ = c.Conn.SetReadDeadline(time.Now().Add(lingerTime))
+	_ = c.SetReadDeadline(time.Now().Add(lingerTime))
 	buf := lingerBuffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 	defer lingerBuffers.Put(buf)
 	for total := 0; total < lingerMost; {
-		n, err := c.Conn.Read(*buf)
+		n, err := c.Read(*buf)
 		if total += n; err != nil {
 			return
 		}
@@ -416,6 +420,7 @@ type listener struct {
 	front *front
 	base  context.Context //nolint:containedctx // above those of its connections
 	log   func(err error)
+	door  *doorway
 
 	closed atomic.Bool
 }
@@ -431,17 +436,38 @@ func (l *listener) Close() error {
 // Accept retries what passes by itself (no descriptors left, an aborted handshake of
 // TCP): fasthttp would stop serving.
 func (l *listener) Accept() (net.Conn, error) {
-	for wait := 5 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+	const first = 5 * time.Millisecond
+	for wait := first; ; {
 		c, err := l.Listener.Accept()
-		if err == nil {
-			return newConn(l.base, c, l.lim, l.front), nil
-		}
-		if errors.Is(err, net.ErrClosed) {
+		switch {
+		case err == nil:
+			if k := l.admit(c); k != nil {
+				return k, nil
+			}
+			wait = first
+		case errors.Is(err, net.ErrClosed):
 			return nil, io.EOF
+		default:
+			l.log(err)
+			time.Sleep(wait)
+			wait = min(2*wait, time.Second)
 		}
-		l.log(err)
-		time.Sleep(wait)
 	}
+}
+
+// admit makes a client's connection of a socket, or returns nil if it was turned away.
+func (l *listener) admit(c net.Conn) *conn {
+	from := addressOf(c)
+	if l.front.proxies.trusts(from) {
+		from = netip.Addr{} // many clients come by it
+	}
+	left := l.door.admit(c, authn.Network(from), l.front.shown == nil)
+	if left == nil {
+		return nil
+	}
+	k := newConn(l.base, c, l.lim, l.front)
+	k.left = left
+	return k
 }
 
 func isTimeout(err error) bool {

@@ -45,6 +45,22 @@ func beside(raw string) func(*guarded) got {
 	}
 }
 
+// besideIdle sends a request while another connection is open.
+func besideIdle(raw string) func(*guarded) got {
+	return func(g *guarded) got {
+		g.dial()
+		eventually(g.t.(*testing.T), "the other connection is open", func() bool { return g.clients() == 1 })
+		return g.send(raw)
+	}
+}
+
+// clients returns how many connections of clients are open.
+func (g *guarded) clients() int {
+	g.srv.door.mu.Lock()
+	defer g.srv.door.mu.Unlock()
+	return g.srv.door.open
+}
+
 // hold answers everything but /hold.
 func hold(c net.Conn, r *http.Request, _ []byte) {
 	if r.RequestURI != "/hold" {
@@ -117,6 +133,12 @@ var concurrencyLimitCases = []limitCase{{
 	setting: "limits.max_user_concurrent", label: ask.LimitUserConcurrent, gate: readPlan(nil, true), node: hold,
 	set:  func(c *config.Config) { c.Limits.MaxUserConcurrent = 1 },
 	meet: beside(request("GET", "/", "", "")), status: 429, text: "too many requests of this user at a time",
+}, {
+	setting: "limits.max_connections", label: ask.LimitConnections, gate: &fakeGate{}, set: func(c *config.Config) { c.Limits.MaxConnections = 1 },
+	meet: besideIdle(request("GET", "/", "", "")), status: 503, text: "too many connections",
+}, {
+	setting: "limits.max_address_connections", label: ask.LimitAddressConnections, gate: &fakeGate{}, set: func(c *config.Config) { c.Limits.MaxAddressConns = 1 },
+	meet: besideIdle(request("GET", "/", "", "")), status: 429, text: "too many connections from this address",
 }, {
 	setting: "limits.hash_queue", label: ask.LimitHashQueue, gate: &fakeGate{},
 	meet: once("GET / HTTP/1.1\r\nHost: a\r\nAuthorization: " + basic("busy", "pw") + "\r\n\r\n"), status: 429, text: "busy",

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"runtime/debug"
 	"strconv"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"guard/config"
+	"guard/internal/ask"
 )
 
 // Options are what a server is made of. All but Now are needed.
@@ -55,6 +57,7 @@ type Server struct {
 	budget    budget
 	shared    shared
 	admission *admission
+	door      *doorway
 	idBase    string
 	idNext    atomic.Uint64
 	drained   atomic.Bool
@@ -94,6 +97,7 @@ func New(o Options) (*Server, error) {
 	s.budget.left.Store(s.limits.MaxInFlight)
 	s.budget.each = s.limits.MaxUserInFlight
 	s.admission = newAdmission(s.limits.MaxConcurrent, s.limits.MaxUserConcurrent)
+	s.door = newDoorway(s.limits.MaxConnections, s.limits.MaxAddressConns, s.turnedAway)
 	held := func() float64 { return float64(s.limits.MaxInFlight - s.budget.left.Load()) }
 	open := func() float64 { return float64(o.Transport.Open()) }
 	if s.metrics, err = newMetrics(o.Metrics, open, held); err != nil {
@@ -104,6 +108,9 @@ func New(o Options) (*Server, error) {
 	}
 	if err = o.Transport.nodes.report(o.Metrics, o.Log); err != nil {
 		return nil, fmt.Errorf("cannot register metrics of nodes: %w", err)
+	}
+	if err = s.door.register(o.Metrics); err != nil {
+		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
 	var id [4]byte
 	_, _ = rand.Read(id[:]) // never fails
@@ -157,7 +164,7 @@ func (s *Server) Serve(ln net.Listener) error {
 		met: s.metrics.met,
 	}
 	warn := func(err error) { s.log.Warn("cannot accept a connection", zap.Error(err)) }
-	l := &listener{Listener: ln, lim: lim, front: &s.front, base: s.base, log: warn}
+	l := &listener{Listener: ln, lim: lim, front: &s.front, base: s.base, log: warn, door: s.door}
 	if !s.register(l) {
 		return l.Close()
 	}
@@ -175,6 +182,14 @@ func (s *Server) Watch(ctx context.Context) { s.files.watch(ctx, lookEvery) }
 // Reload puts to work what the files of certificates, keys and CAs for clients hold now.
 // On an error those at work stay.
 func (s *Server) Reload() error { return s.front.shown.reload() }
+
+// turnedAway records a connection that met a limit.
+func (s *Server) turnedAway(met ask.Limit, from netip.Addr) {
+	s.metrics.met(met)
+	if s.denyLog.Allow() {
+		s.log.Warn("connection turned away", zap.String("limit", string(met)), zap.Stringer("from", from))
+	}
+}
 
 // register notes a listener for Shutdown. It reports whether the server still serves.
 func (s *Server) register(l *listener) bool {
@@ -207,6 +222,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.http.ShutdownWithContext(ctx)
 	s.cut(errDrainOver)
 	s.watch.stop()
+	s.door.wait()
 	if err != nil {
 		return fmt.Errorf("requests were cut at the end of the drain: %w", err)
 	}

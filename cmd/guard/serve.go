@@ -75,6 +75,7 @@ func newServer(c *config.Config, warnings []config.Warning) (*server, error) {
 		return nil, err
 	}
 	logWarnings(srv.log, warnings)
+	fitDescriptors(c, descriptorLimit(), srv.log)
 	verifier, err := newVerifier(c)
 	if err != nil {
 		return nil, err

@@ -9,22 +9,24 @@ type Limit string
 const (
 	NoLimit Limit = "" // zero value: no bound was met
 
-	LimitHeader          Limit = "max_header" // also the number of header lines
-	LimitBody            Limit = "max_body"
-	LimitBulkBody        Limit = "max_bulk_body"
-	LimitBulkLine        Limit = "max_bulk_line"
-	LimitInflateRatio    Limit = "inflate_ratio" // fixed
-	LimitDepth           Limit = "max_depth"
-	LimitItems           Limit = "max_items" // fixed: the items of a bulk or multi-search, and what they name
-	LimitExpressionNames Limit = "max_expression_names"
-	LimitUpstreamURI     Limit = "max_upstream_uri"
-	LimitConcurrent      Limit = "max_concurrent"
-	LimitUserConcurrent  Limit = "max_user_concurrent"
-	LimitInFlight        Limit = "max_in_flight"
-	LimitUserInFlight    Limit = "max_user_in_flight"
-	LimitFilteredAnswer  Limit = "max_filtered_answer"
-	LimitHashQueue       Limit = "hash_queue"
-	LimitUpstreamConns   Limit = "upstream_max_connections"
+	LimitHeader             Limit = "max_header" // also the number of header lines
+	LimitBody               Limit = "max_body"
+	LimitBulkBody           Limit = "max_bulk_body"
+	LimitBulkLine           Limit = "max_bulk_line"
+	LimitInflateRatio       Limit = "inflate_ratio" // fixed
+	LimitDepth              Limit = "max_depth"
+	LimitItems              Limit = "max_items" // fixed: the items of a bulk or multi-search, and what they name
+	LimitExpressionNames    Limit = "max_expression_names"
+	LimitUpstreamURI        Limit = "max_upstream_uri"
+	LimitConcurrent         Limit = "max_concurrent"
+	LimitUserConcurrent     Limit = "max_user_concurrent"
+	LimitInFlight           Limit = "max_in_flight"
+	LimitUserInFlight       Limit = "max_user_in_flight"
+	LimitFilteredAnswer     Limit = "max_filtered_answer"
+	LimitConnections        Limit = "max_connections"
+	LimitAddressConnections Limit = "max_address_connections"
+	LimitHashQueue          Limit = "hash_queue"
+	LimitUpstreamConns      Limit = "upstream_max_connections"
 
 	LimitReadHeader Limit = "read_header"
 	LimitRead       Limit = "read"
@@ -39,7 +41,8 @@ const (
 func Limits() []Limit {
 	return []Limit{
 		LimitHeader, LimitBody, LimitBulkBody, LimitBulkLine, LimitInflateRatio, LimitDepth, LimitItems, LimitExpressionNames,
-		LimitUpstreamURI, LimitConcurrent, LimitUserConcurrent, LimitInFlight, LimitUserInFlight, LimitFilteredAnswer, LimitHashQueue,
+		LimitUpstreamURI, LimitConcurrent, LimitUserConcurrent, LimitInFlight, LimitUserInFlight, LimitFilteredAnswer,
+		LimitConnections, LimitAddressConnections, LimitHashQueue,
 		LimitUpstreamConns, LimitReadHeader, LimitRead, LimitWrite, LimitIdle, LimitConnect, LimitUpstream, LimitDrain,
 	}
 }
