@@ -518,6 +518,12 @@ func TestVerifierOptions(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("%v; want %s", err, want)
 	}
+	for _, o := range []VerifierOptions{{FailedTTL: -1}, {FailedPerMinute: -1}} {
+		o.Concurrency, o.Queue, o.CacheSize = 1, 1, 1
+		if _, err := NewVerifier(o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
 }
 
 // TestConcurrentUse is for the race detector: many clients, a small cache, a policy

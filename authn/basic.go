@@ -115,7 +115,7 @@ func (b *Basic) Identify(ctx context.Context, c Credentials) (ask.Identity, erro
 	if !ok {
 		return ask.Identity{}, ErrRejected
 	}
-	a := attempt{domain: b.domain, name: name, password: password, decoys: b.decoys}
+	a := attempt{domain: b.domain, name: name, password: password, from: Network(c.Peer), decoys: b.decoys}
 	user := b.accounts[string(name)]
 	if user != nil {
 		a.hash, a.hashText = &user.hash, user.hashText

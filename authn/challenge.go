@@ -3,6 +3,8 @@ package authn
 import (
 	"context"
 	"errors"
+	"math"
+	"strconv"
 
 	"guard/internal/ask"
 )
@@ -47,6 +49,11 @@ var (
 		Body: `{"error":{"root_cause":[{"type":"security_exception","reason":"too many logins at once"}],` +
 			`"type":"security_exception","reason":"too many logins at once"},"status":429}`,
 	}
+	failedAnswer = Challenge{
+		Status: 429, ContentType: jsonType, Limit: ask.LimitFailedLogins,
+		Body: `{"error":{"root_cause":[{"type":"security_exception","reason":"too many failed logins from this address; try again later"}],` +
+			`"type":"security_exception","reason":"too many failed logins from this address; try again later"},"status":429}`,
+	}
 	canceledAnswer = Challenge{
 		Status: 503, ContentType: jsonType, RetryAfter: "1",
 		Body: `{"error":{"root_cause":[{"type":"security_exception","reason":"login took too long"}],` +
@@ -57,7 +64,12 @@ var (
 // Answer returns what a request gets for an error of Identify. Every error that is
 // not known is a 401.
 func (c *Chain) Answer(err error) Challenge {
+	var tooMany *TooManyFailures
 	switch {
+	case errors.As(err, &tooMany):
+		a := failedAnswer
+		a.RetryAfter = strconv.Itoa(int(math.Ceil(tooMany.Wait.Seconds())))
+		return a
 	case errors.Is(err, ErrAmbiguous):
 		return ambiguousAnswer
 	case errors.Is(err, ErrBusy):

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,13 +17,16 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// VerifierOptions bound what the checking of passwords may cost. All but CacheTTL
-// must be positive.
+// VerifierOptions bound what the checking of passwords may cost. The first two and
+// CacheSize must be positive.
 type VerifierOptions struct {
 	Concurrency int           // hashes at a time
 	Queue       int           // checks that may wait for their turn; more get ErrBusy
 	CacheTTL    time.Duration // how long a right password is remembered; 0: not at all
-	CacheSize   int           // passwords remembered
+	CacheSize   int           // passwords remembered, and as many that are wrong
+
+	FailedTTL       time.Duration // how long a wrong password is remembered; 0: not at all
+	FailedPerMinute int           // wrong passwords of one network that are checked; 0: any number
 
 	Now func() time.Time // nil: time.Now
 }
@@ -31,12 +35,14 @@ type VerifierOptions struct {
 // so that a new policy neither doubles the hashes at work nor forgets all logins:
 // what it remembers is bound to the stored hash, and a changed one is not found.
 //
-// It remembers right passwords only, as HMAC-SHA256 under a key of this process:
-// no password can be got from it, and a failed login is hashed each time.
+// What it remembers is HMAC-SHA256 under a key of this process: no password can be got
+// from it. A wrong one is remembered too, for a short while and for who has tried it, and
+// who has tried too many has none checked for a while.
 type Verifier struct {
 	ttl   time.Duration
 	now   func() time.Time
-	known *lru.Cache[fingerprint, time.Time] // until when; nil: nothing is remembered
+	known *lru.Cache[fingerprint, *login] // nil: nothing is remembered
+	wrong *failures
 
 	slots   chan struct{} // one for each hash at work
 	queue   int64
@@ -49,14 +55,16 @@ type Verifier struct {
 	// matches is stored.matches; tests count its calls.
 	matches func(*stored, []byte) bool
 
-	hits, hashes, busy atomic.Uint64
+	hits, wrongHits, hashes, busy, tooMany atomic.Uint64
 }
 
 // Stats are counts since the process started.
 type Stats struct {
-	CacheHits uint64 // passwords that were remembered
+	CacheHits uint64 // passwords that were remembered as right
+	WrongHits uint64 // passwords that were remembered as wrong
 	Hashes    uint64 // hashes computed, decoys among them
 	Busy      uint64 // checks refused with ErrBusy
+	TooMany   uint64 // checks refused with TooManyFailures
 }
 
 // fingerprint stands for a password of an account with one stored hash.
@@ -64,7 +72,7 @@ type fingerprint [sha256.Size]byte
 
 // NewVerifier returns a verifier with a key of its own.
 func NewVerifier(o VerifierOptions) (*Verifier, error) {
-	if o.Concurrency < 1 || o.Queue < 1 || o.CacheTTL < 0 || o.CacheSize < 1 {
+	if o.Concurrency < 1 || o.Queue < 1 || o.CacheTTL < 0 || o.CacheSize < 1 || o.FailedTTL < 0 || o.FailedPerMinute < 0 {
 		return nil, fmt.Errorf("cannot check passwords with %d hashes at a time, %d waiting, cache of %d for %v; want positive numbers",
 			o.Concurrency, o.Queue, o.CacheSize, o.CacheTTL)
 	}
@@ -80,11 +88,15 @@ func NewVerifier(o VerifierOptions) (*Verifier, error) {
 		v.now = time.Now
 	}
 	if o.CacheTTL > 0 {
-		known, err := lru.New[fingerprint, time.Time](o.CacheSize)
+		known, err := lru.New[fingerprint, *login](o.CacheSize)
 		if err != nil {
 			return nil, fmt.Errorf("cannot make the cache of logins: %w", err)
 		}
 		v.known = known
+	}
+	var err error
+	if v.wrong, err = newFailures(o.FailedTTL, o.CacheSize, o.FailedPerMinute); err != nil {
+		return nil, err
 	}
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // never fails
@@ -94,7 +106,16 @@ func NewVerifier(o VerifierOptions) (*Verifier, error) {
 
 // Stats returns the counts so far.
 func (v *Verifier) Stats() Stats {
-	return Stats{CacheHits: v.hits.Load(), Hashes: v.hashes.Load(), Busy: v.busy.Load()}
+	return Stats{
+		CacheHits: v.hits.Load(), WrongHits: v.wrongHits.Load(), Hashes: v.hashes.Load(), Busy: v.busy.Load(), TooMany: v.tooMany.Load(),
+	}
+}
+
+// ForgetFailures drops the passwords that are remembered as wrong. It is called when a
+// policy was put to work. None could be right by that alone, since each is bound to the stored
+// hash that it was checked against; this holds whatever a later policy may bind it to.
+func (v *Verifier) ForgetFailures() {
+	v.wrong.forget()
 }
 
 // attempt is a password that somebody says belongs to an account. For an account
@@ -103,35 +124,62 @@ type attempt struct {
 	domain   string
 	name     []byte
 	password []byte
+	from     netip.Addr // the network of the client
 	hash     *stored
 	hashText string
 	decoys   []stored // one of each class in the account's domain
 }
 
 // verify returns nil if the password is right, ErrRejected if it is wrong, ErrBusy,
-// or the error of ctx.
+// a *TooManyFailures, or the error of ctx.
 func (v *Verifier) verify(ctx context.Context, a attempt) error {
-	mark := v.fingerprint(a)
-	if v.remembers(mark) {
+	mark, now := v.fingerprint(a), v.now()
+	known := v.recall(mark)
+	remembered := known != nil && now.Before(known.until)
+	shown := known.shownFrom(a.from)
+	if remembered && shown {
 		v.hits.Add(1)
 		return nil
 	}
-	right, err := v.once(ctx, mark, a)
-	if err != nil {
-		return err
-	}
-	if !right {
+	if v.wrong.known(failure{mark, a.from}, now) {
+		v.wrongHits.Add(1)
 		return ErrRejected
+	}
+	if wait := v.wrong.wait(a.from, now); wait > 0 && !shown {
+		v.tooMany.Add(1)
+		return &TooManyFailures{wait}
+	}
+	if remembered {
+		// Where a wrong one could not be checked, this one is not let in either.
+		if v.waiting.Load() >= v.queue {
+			v.busy.Add(1)
+			return ErrBusy
+		}
+		v.hits.Add(1)
+		known.show(a.from)
+		return nil
+	}
+	right, err := v.once(ctx, mark, a)
+	switch {
+	case err != nil:
+		return err
+	case !right:
+		v.wrong.remember(failure{mark, a.from}, v.now())
+		return ErrRejected
+	}
+	if known := v.recall(mark); known != nil {
+		known.show(a.from)
 	}
 	return nil
 }
 
-func (v *Verifier) remembers(mark fingerprint) bool {
+// recall returns what is remembered of a password that was right, or nil.
+func (v *Verifier) recall(mark fingerprint) *login {
 	if v.known == nil {
-		return false
+		return nil
 	}
-	until, ok := v.known.Get(mark)
-	return ok && v.now().Before(until)
+	known, _ := v.known.Get(mark)
+	return known
 }
 
 // check is a password that is being checked: who sends the same meanwhile waits
@@ -180,8 +228,12 @@ func (v *Verifier) lead(ctx context.Context, c *check, mark fingerprint, a attem
 		close(c.done)
 	}()
 	c.right, c.err = v.hashInTurn(ctx, a)
-	if c.right && v.known != nil {
-		v.known.Add(mark, v.now().Add(v.ttl))
+	switch {
+	case c.err != nil:
+	case !c.right:
+		v.wrong.count(a.from, v.now())
+	case v.known != nil:
+		v.known.Add(mark, v.recall(mark).renewed(v.now().Add(v.ttl)))
 	}
 }
 

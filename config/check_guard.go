@@ -228,6 +228,12 @@ func (a *Auth) validate(r *report) {
 		r.fault(a.Pos.At("cache_ttl"), "0 for no cache, or more", "%v", a.CacheTTL)
 	}
 	checkPositive(r, a.Pos.At("cache_size"), a.CacheSize)
+	if a.FailedTTL < 0 {
+		r.fault(a.Pos.At("failed_ttl"), "0 for none, or more", "%v", a.FailedTTL)
+	}
+	if a.FailedPerMinute < 0 {
+		r.fault(a.Pos.At("failed_logins_per_minute"), "0 for no bound, or more", "%d", a.FailedPerMinute)
+	}
 }
 
 // MaskLegacy is the algorithm of masks that the plugin's version 2 has: the salt

@@ -299,18 +299,23 @@ func (s *State) SetDefaults() {
 	s.Timeout = 30 * time.Second
 }
 
-// Auth says how long a verified password is remembered, as a keyed hash.
+// Auth says how long a password is remembered, as a keyed hash, and how many may fail.
 type Auth struct {
 	Pos Pos `yaml:"-"`
 
 	CacheTTL  time.Duration `yaml:"cache_ttl"` // 0: every request hashes
 	CacheSize int           `yaml:"cache_size"`
+
+	FailedTTL       time.Duration `yaml:"failed_ttl"`               // a wrong password is remembered, for who has tried it; 0: each one costs a hash
+	FailedPerMinute int           `yaml:"failed_logins_per_minute"` // wrong passwords from one address (IPv6: one /64) that are checked, so many at once; 0: any number
 }
 
 // SetDefaults states what holds for keys that are absent.
 func (a *Auth) SetDefaults() {
 	a.CacheTTL = 5 * time.Minute
 	a.CacheSize = 10_000
+	a.FailedTTL = 30 * time.Second
+	a.FailedPerMinute = 60
 }
 
 // RoleResolution says what makes a role of a backend role.

@@ -220,6 +220,8 @@ func TestRefusedGuard(t *testing.T) {
 	one("publish_address: :9200\n", `publish_address: ":9200"; want host:port by which clients reach guard, hide, keep, or nothing`)
 	one("publish_address: guard:0\n", `publish_address: port "0"; want host:port by which clients reach guard, hide, keep, or nothing`)
 	one("compatibility: opensearch\n", `compatibility: "opensearch"; want one of "none", "elasticsearch"`)
+	one("auth: {failed_ttl: -1s, failed_logins_per_minute: -1}\n", `auth.failed_ttl: -1s; want 0 for none, or more`, `auth.failed_logins_per_minute: -1; want 0 for no bound, or more`)
+	one("limits: {max_address_connections: -1, max_connections: 0}\n", `limits.max_connections: 0; want more than 0`, `limits.max_address_connections: -1; want 0 for no bound, or more`)
 	one("log: {level: trace}\n", `log.level: "trace"; want one of "debug", "info", "warn", "error"`)
 	one("policy: {roles_mapping_resolution: both}\n", `policy.roles_mapping_resolution: "both"; want one of "MAPPING_ONLY", "BACKENDROLES_ONLY", "BOTH"`)
 	one("policy: {compliance_salt: short}\n", `policy.compliance_salt: 5 bytes; want at least 16 bytes`)

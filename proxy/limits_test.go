@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"guard/authn"
 	"guard/config"
 	"guard/gate"
 	"guard/internal/ask"
@@ -67,6 +68,26 @@ func hold(c net.Conn, r *http.Request, _ []byte) {
 		writeAnswer(c, 200, "{}")
 	}
 }
+
+// failsOnce lets one login a minute fail.
+func failsOnce() Authenticator {
+	v, err := authn.NewVerifier(authn.VerifierOptions{Concurrency: 1, Queue: 1, CacheSize: 1, FailedPerMinute: 1})
+	if err != nil {
+		panic(err)
+	}
+	sec := &config.Security{Users: map[string]config.User{"anna": {Enabled: true, Hash: config.NewSecret(cheapHash)}}}
+	sec.Dynamic.Authc = map[string]config.AuthcDomain{"d": {
+		HTTPEnabled: true, Authenticator: config.Authenticator{Type: config.AuthenticatorBasic, Challenge: true}, Backend: config.Backend{Type: config.BackendInternal},
+	}}
+	chain, _, err := authn.New(sec, v)
+	if err != nil {
+		panic(err)
+	}
+	return chain
+}
+
+// cheapHash is that of "pw".
+const cheapHash = "$2a$04$4eWSwVCujIz/WK1WIMCp9u2CMgBl.WE8XgOiBaR0idDrqbbqcxik6"
 
 // refusing is a gate that refuses by a limit of its own; that it does is shown there.
 func refusing(r ask.Rejection) *fakeGate {
@@ -142,6 +163,19 @@ var concurrencyLimitCases = []limitCase{{
 }, {
 	setting: "limits.hash_queue", label: ask.LimitHashQueue, gate: &fakeGate{},
 	meet: once("GET / HTTP/1.1\r\nHost: a\r\nAuthorization: " + basic("busy", "pw") + "\r\n\r\n"), status: 429, text: "busy",
+}, {
+	setting: "auth.failed_logins_per_minute", label: ask.LimitFailedLogins, gate: &fakeGate{auth: failsOnce()},
+	meet: func(g *guarded) got {
+		wrong := "GET / HTTP/1.1\r\nHost: a\r\nAuthorization: " + basic("anna", "wrong") + "\r\n\r\n"
+		if a := g.send(wrong); a.status != 401 {
+			g.t.Errorf("the first failure: %+v; want 401", a)
+		}
+		a := g.send(wrong)
+		if a.header.Get("Retry-After") != "60" {
+			g.t.Errorf("come again after %q s; want 60", a.header.Get("Retry-After"))
+		}
+		return a
+	}, status: 429, text: "too many failed logins from this address",
 }, {
 	setting: "upstream.max_connections", label: ask.LimitUpstreamConns, gate: readPlan(nil, true), node: hold,
 	set:  func(c *config.Config) { c.Upstream.MaxConns, c.Timeouts.Connect = 1, 100*time.Millisecond },

@@ -99,10 +99,7 @@ func (t *turn) credentials() authn.Credentials {
 // name that was claimed is not logged: now and then it is a password.
 func (t *turn) unknownCaller(asked Authenticator, err error) reply {
 	a := asked.Answer(err)
-	reason := ask.Reason("unauthenticated")
-	if a.Limit == ask.LimitHashQueue {
-		reason = "hashing_busy"
-	}
+	reason := loginReason(a.Limit)
 	t.srv.metrics.denied(reason)
 	t.srv.metrics.met(a.Limit)
 	if t.srv.denyLog.Allow() {
@@ -116,6 +113,18 @@ func (t *turn) unknownCaller(asked Authenticator, err error) reply {
 		whole.Header = append(whole.Header, gate.Field{Name: "Retry-After", Value: a.RetryAfter})
 	}
 	return reply{whole: whole}
+}
+
+// loginReason says why a caller is unknown.
+func loginReason(met ask.Limit) ask.Reason {
+	switch met {
+	case ask.LimitHashQueue:
+		return "hashing_busy"
+	case ask.LimitFailedLogins:
+		return "failed_logins"
+	default:
+		return "unauthenticated"
+	}
 }
 
 // plan asks the gate until it knows what happens. All of it is on one snapshot; only a

@@ -55,5 +55,6 @@ func newVerifier(c *config.Config) (*authn.Verifier, error) {
 	return authn.NewVerifier(authn.VerifierOptions{
 		Concurrency: c.Limits.HashConcurrency, Queue: c.Limits.HashQueue,
 		CacheTTL: c.Auth.CacheTTL, CacheSize: c.Auth.CacheSize,
+		FailedTTL: c.Auth.FailedTTL, FailedPerMinute: c.Auth.FailedPerMinute,
 	})
 }

@@ -65,6 +65,7 @@ func (re *reloads) reload(c config.Change) {
 	case p.hash != re.current.policyHash():
 		logWarnings(re.log, warnings)
 		re.current.setPolicy(p)
+		re.verifier.ForgetFailures()
 		re.done.Inc()
 		re.last.Set(float64(time.Now().Unix()))
 		re.log.Info("policy reloaded", zap.String("hash", p.hash))

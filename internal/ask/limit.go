@@ -25,6 +25,7 @@ const (
 	LimitFilteredAnswer     Limit = "max_filtered_answer"
 	LimitConnections        Limit = "max_connections"
 	LimitAddressConnections Limit = "max_address_connections"
+	LimitFailedLogins       Limit = "failed_logins" // failed_logins_per_minute
 	LimitHashQueue          Limit = "hash_queue"
 	LimitUpstreamConns      Limit = "upstream_max_connections"
 
@@ -42,7 +43,7 @@ func Limits() []Limit {
 	return []Limit{
 		LimitHeader, LimitBody, LimitBulkBody, LimitBulkLine, LimitInflateRatio, LimitDepth, LimitItems, LimitExpressionNames,
 		LimitUpstreamURI, LimitConcurrent, LimitUserConcurrent, LimitInFlight, LimitUserInFlight, LimitFilteredAnswer,
-		LimitConnections, LimitAddressConnections, LimitHashQueue,
+		LimitConnections, LimitAddressConnections, LimitHashQueue, LimitFailedLogins,
 		LimitUpstreamConns, LimitReadHeader, LimitRead, LimitWrite, LimitIdle, LimitConnect, LimitUpstream, LimitDrain,
 	}
 }
