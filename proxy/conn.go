@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,7 +68,8 @@ type connLimits struct {
 	read    time.Duration // each window of a body
 	write   time.Duration // each window of an answer
 
-	met func(ask.Limit) // is told of limits that end a connection without a word
+	met  func(ask.Limit)   // is told of limits that end a connection without a word
+	fell func(*panicError) // is told of panics that do
 }
 
 // timedOut tells which limit ended the connection, if err is that of a deadline.
@@ -139,13 +141,20 @@ func substitute(h *head) []byte {
 
 // Read gives fasthttp the substitute of the next head. It returns io.EOF where the
 // connection ends between two requests, and never bytes of the client's.
-func (c *conn) Read(p []byte) (int, error) {
+func (c *conn) Read(p []byte) (n int, err error) {
+	defer func() {
+		if v := recover(); v != nil { // fasthttp has no recover of its own
+			c.bye = true
+			n, err = 0, io.EOF
+			c.lim.fell(&panicError{v, debug.Stack()})
+		}
+	}()
 	if len(c.feed) == 0 {
 		if err := c.next(); err != nil {
 			return 0, err
 		}
 	}
-	n := copy(p, c.feed)
+	n = copy(p, c.feed)
 	c.feed = c.feed[n:]
 	return n, nil
 }

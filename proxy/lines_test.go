@@ -22,6 +22,7 @@ type fakeLines struct {
 	sent       int
 	end        error
 	held       int64
+	panicAtEnd bool
 }
 
 func (l *fakeLines) Action(line []byte) (bool, error) {
@@ -54,6 +55,9 @@ func (l *fakeLines) Item(dst, document []byte) ([]byte, error) {
 func (l *fakeLines) Held() int64 { return l.held }
 
 func (l *fakeLines) End() (*gate.Answer, error) {
+	if l.panicAtEnd {
+		panic("a fault at the end of a line plan")
+	}
 	if l.sent == 0 {
 		return &gate.Answer{Status: 200, ContentType: jsonType, Body: []byte(`{"all":"refused"}`)}, l.end
 	}

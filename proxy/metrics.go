@@ -35,7 +35,7 @@ func newMetrics(reg prometheus.Registerer, open, held func() float64) (*metrics,
 			Name: "guard_limit_hits_total", Help: "Requests and connections that met a limit, by the name of its setting.",
 		}, []string{"limit"}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "guard_panics_total", Help: "Requests that ended in a panic and were answered with 500.",
+			Name: "guard_panics_total", Help: "Panics in requests, which were answered with 500, and in connections, which ended.",
 		}),
 		unannounced: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "guard_proxy_protocol_errors_total", Help: "Connections of trusted proxies that were closed because they did not begin with a good header of the PROXY protocol.",

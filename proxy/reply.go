@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -140,8 +141,15 @@ type streamBody struct {
 	answer *answer
 }
 
-func (b *streamBody) Read(p []byte) (int, error) {
-	n, err := b.answer.body.Read(p)
+func (b *streamBody) Read(p []byte) (n int, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			fell := &panicError{v, debug.Stack()}
+			b.turn.fell(fell)
+			n, err = 0, fell
+		}
+	}()
+	n, err = b.answer.body.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		b.turn.streamFailed(err)
 	}
@@ -150,8 +158,13 @@ func (b *streamBody) Read(p []byte) (int, error) {
 
 // Close is called by fasthttp when the body is through or given up.
 func (b *streamBody) Close() error {
+	defer b.turn.finish(b.answer.status)
+	defer func() {
+		if v := recover(); v != nil {
+			b.turn.fell(&panicError{v, debug.Stack()})
+		}
+	}()
 	b.answer.body.Close()
-	b.turn.finish(b.answer.status)
 	return nil
 }
 

@@ -161,7 +161,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	lim := connLimits{
 		maxHead: s.limits.MaxHeader,
 		idle:    s.timeouts.Idle, header: s.timeouts.ReadHeader, read: s.timeouts.Read, write: s.timeouts.Write,
-		met: s.metrics.met,
+		met: s.metrics.met, fell: s.connFell,
 	}
 	warn := func(err error) { s.log.Warn("cannot accept a connection", zap.Error(err)) }
 	l := &listener{Listener: ln, lim: lim, front: &s.front, base: s.base, log: warn, door: s.door}
@@ -232,33 +232,47 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // handle is the one handler: what goes in is on the connection, what comes out is
 // written by reply.
 func (s *Server) handle(out *fasthttp.RequestCtx) {
-	c, ok := out.Conn().(*conn)
-	if !ok {
-		panic("BUG: a connection that the listener did not make")
-	}
+	c := out.Conn().(*conn) //nolint:forcetypeassert // the listener makes no other
 	t := &turn{srv: s, conn: c, origin: origin{client: c.peer}, start: time.Now()}
 	t.share.from = &s.budget
 	s.metrics.inFlight.Inc()
-	r := t.safely()
-	t.write(&out.Response, &r)
+	if p := t.safely(&out.Response); p != nil {
+		out.Response.Reset()
+		r := t.panicked(p)
+		t.write(&out.Response, &r)
+	}
 }
 
-// safely runs the request; a panic becomes a 500 and ends the connection, not the
-// process.
-func (t *turn) safely() (r reply) {
+// safely runs the request and writes its answer. It returns a panic of either.
+func (t *turn) safely(out *fasthttp.Response) (p *panicError) {
 	defer func() {
 		if v := recover(); v != nil {
-			r = t.panicked(&panicError{v, debug.Stack()})
+			p = &panicError{v, debug.Stack()}
 		}
 	}()
-	return t.run()
+	r := t.run()
+	t.write(out, &r)
+	return nil
 }
 
+// panicked makes the answer to a request that ended in a panic: 500, and the connection
+// ends, not the process.
 func (t *turn) panicked(p *panicError) reply {
+	t.fell(p)
+	return t.refuse(internalFault(p))
+}
+
+// fell records a panic of a request. Nothing more is read from its connection.
+func (t *turn) fell(p *panicError) {
 	t.conn.bye = true
 	t.srv.metrics.panics.Inc()
 	t.srv.log.Error("request ended in a panic", zap.String("id", t.req.ID), zap.Any("panic", p.value), zap.ByteString("stack", p.stack))
-	return t.refuse(internalFault(p))
+}
+
+// connFell records a panic of a connection outside of its requests.
+func (s *Server) connFell(p *panicError) {
+	s.metrics.panics.Inc()
+	s.log.Error("connection ended in a panic", zap.Any("panic", p.value), zap.ByteString("stack", p.stack))
 }
 
 func (s *Server) requestID() string {

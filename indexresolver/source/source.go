@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -149,7 +150,7 @@ func (s *Source) serve(ctx context.Context) error {
 			return s.end(ctx.Err())
 		}
 		r := s.take()
-		r.err = s.update(ctx)
+		r.err = survive(func() error { return s.update(ctx) })
 		close(r.done)
 		if r.err != nil {
 			s.config.OnError(r.err)
@@ -214,15 +215,27 @@ func (s *Source) update(ctx context.Context) error {
 		s.seen.Store(&stamp)
 		return nil
 	}
-	s.state.Store(state)
-	s.seen.Store(&stamp)
 	s.mu.Lock()
 	watchers := s.watchers
 	s.mu.Unlock()
 	for _, f := range watchers {
 		f(state)
 	}
+	// Only now: a state that could not be told of is read again, and grows old meanwhile.
+	s.state.Store(state)
+	s.seen.Store(&stamp)
 	return nil
+}
+
+// survive runs a step. A panic in it, over an answer that nobody foresaw, is an error as
+// any other: the last good state stays and grows older.
+func survive(step func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("BUG: panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return step()
 }
 
 // sleep waits for d, give or take a tenth, so that replicas do not ask in step.

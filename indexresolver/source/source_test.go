@@ -75,6 +75,42 @@ func TestChangesWakeTheSource(t *testing.T) {
 	})
 }
 
+// TestPanicsAreErrors: a panic over what the cluster answers, or in who is told of a state,
+// is an error; the last good state stays, and a state that was not told of is read again.
+func TestPanicsAreErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		var failed atomic.Int64
+		s := New(c, Config{OnError: func(err error) {
+			if strings.Contains(err.Error(), "BUG: panic: ") {
+				failed.Add(1)
+			}
+		}})
+		var told []string
+		var falls atomic.Bool
+		s.OnChange(func(state *indexresolver.State) {
+			if falls.Load() {
+				panic("a fault in who is told")
+			}
+			told = append(told, namesOf(state))
+		})
+		start(t, s)
+		falls.Store(true)
+		c.change(func() { c.put("b") })
+		time.Sleep(20 * time.Second)
+		checkNames(t, s, "a")
+		if failed.Load() == 0 {
+			t.Error("nobody was told of the panic")
+		}
+		falls.Store(false)
+		time.Sleep(20 * time.Second)
+		checkNames(t, s, "a b")
+		if !slices.Equal(told, []string{"a", "a b"}) {
+			t.Errorf("told of %q; want each state once", told)
+		}
+	})
+}
+
 func TestBeforeTheFirstState(t *testing.T) {
 	s := New(newCluster(t), Config{})
 	if !s.State().Empty() {

@@ -19,7 +19,7 @@ func (s *Source) watch(ctx context.Context) error {
 	pause := s.config.MinPause
 	for {
 		began := time.Now()
-		err := s.watchVersions(ctx)
+		err := survive(func() error { return s.watchVersions(ctx) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
