@@ -177,9 +177,13 @@ var concurrencyLimitCases = []limitCase{{
 		return a
 	}, status: 429, text: "too many failed logins from this address",
 }, {
-	setting: "upstream.max_connections", label: ask.LimitUpstreamConns, gate: readPlan(nil, true), node: hold,
-	set:  func(c *config.Config) { c.Upstream.MaxConns, c.Timeouts.Connect = 1, 100*time.Millisecond },
-	meet: beside(request("GET", "/", "", "")), status: 503, text: "all connections to the cluster are in use",
+	setting: "upstream.max_queue", label: ask.LimitQueue, gate: readPlan(nil, true), node: hold,
+	set:  func(c *config.Config) { c.Upstream.MaxConns, c.Upstream.MaxQueue = 1, 0 },
+	meet: beside(request("GET", "/", "", "")), status: 429, text: "all connections to the cluster are in use",
+}, {
+	setting: "upstream.queue_timeout", label: ask.LimitQueueTimeout, gate: readPlan(nil, true), node: hold,
+	set:  func(c *config.Config) { c.Upstream.MaxConns, c.Upstream.QueueTimeout = 1, short },
+	meet: beside(request("GET", "/", "", "")), status: 429, text: "all connections to the cluster are in use",
 }}
 
 var timeLimitCases = []limitCase{{

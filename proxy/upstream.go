@@ -98,7 +98,9 @@ func (e *wireError) Unwrap() error { return e.err }
 func (e *wireError) limit() ask.Limit {
 	switch e.kind {
 	case faultBusy:
-		return ask.LimitUpstreamConns
+		return ask.LimitQueueTimeout
+	case faultFull:
+		return ask.LimitQueue
 	case faultStall:
 		return ask.LimitUpstream
 	case faultConnect:

@@ -27,7 +27,8 @@ const (
 	LimitAddressConnections Limit = "max_address_connections"
 	LimitFailedLogins       Limit = "failed_logins" // failed_logins_per_minute
 	LimitHashQueue          Limit = "hash_queue"
-	LimitUpstreamConns      Limit = "upstream_max_connections"
+	LimitQueue              Limit = "max_queue"     // of upstream
+	LimitQueueTimeout       Limit = "queue_timeout" // of upstream
 
 	LimitReadHeader Limit = "read_header"
 	LimitRead       Limit = "read"
@@ -44,6 +45,6 @@ func Limits() []Limit {
 		LimitHeader, LimitBody, LimitBulkBody, LimitBulkLine, LimitInflateRatio, LimitDepth, LimitItems, LimitExpressionNames,
 		LimitUpstreamURI, LimitConcurrent, LimitUserConcurrent, LimitInFlight, LimitUserInFlight, LimitFilteredAnswer,
 		LimitConnections, LimitAddressConnections, LimitHashQueue, LimitFailedLogins,
-		LimitUpstreamConns, LimitReadHeader, LimitRead, LimitWrite, LimitIdle, LimitConnect, LimitUpstream, LimitDrain,
+		LimitQueue, LimitQueueTimeout, LimitReadHeader, LimitRead, LimitWrite, LimitIdle, LimitConnect, LimitUpstream, LimitDrain,
 	}
 }
