@@ -211,6 +211,9 @@ func (t *Timeouts) validate(r *report) {
 	checkPositive(r, t.Pos.At("connect"), t.Connect)
 	checkPositive(r, t.Pos.At("upstream"), t.Upstream)
 	checkPositive(r, t.Pos.At("drain"), t.Drain)
+	if t.DrainDelay < 0 {
+		r.fault(t.Pos.At("drain_delay"), "0 for none, or more", "%v", t.DrainDelay)
+	}
 }
 
 func (s *State) validate(r *report) {

@@ -266,8 +266,9 @@ type Timeouts struct {
 	Write      time.Duration `yaml:"write"` // each 64 KiB of an answer; a steady download may take longer
 	Idle       time.Duration `yaml:"idle"`  // a connection without a request
 	Connect    time.Duration `yaml:"connect"`
-	Upstream   time.Duration `yaml:"upstream"` // without progress of the cluster, in sending or answering
-	Drain      time.Duration `yaml:"drain"`    // requests under way when asked to stop
+	Upstream   time.Duration `yaml:"upstream"`    // without progress of the cluster, in sending or answering
+	Drain      time.Duration `yaml:"drain"`       // requests under way when asked to stop
+	DrainDelay time.Duration `yaml:"drain_delay"` // before that, while guard is not ready and serves on, so that load balancers notice
 }
 
 // SetDefaults states what holds for keys that are absent.

@@ -33,6 +33,7 @@ type Watcher struct {
 	dir     string
 	options WatchOptions
 	changes chan Change
+	loaded  chan loaded
 	notify  *fsnotify.Watcher // nil if the system has none to give
 	stop    context.CancelFunc
 	done    sync.WaitGroup
@@ -46,6 +47,20 @@ type Change struct {
 	Err    error // of type Faults: the folder can't be read
 }
 
+// hash tells what a folder holds from what another one does.
+func (c Change) hash() string {
+	if c.Err != nil {
+		return noHash
+	}
+	return c.Folder.Hash()
+}
+
+// loaded is what the owner of a watcher has read by itself.
+type loaded struct {
+	hash  string
+	heard chan struct{} // closed when the watcher knows
+}
+
 // Watch starts watching dir. Known is the Hash of what is loaded: if the folder
 // holds something else already, that is a change.
 func Watch(dir, known string, o WatchOptions) *Watcher {
@@ -55,7 +70,7 @@ func Watch(dir, known string, o WatchOptions) *Watcher {
 	if o.Poll <= 0 {
 		o.Poll = defaultPoll
 	}
-	w := &Watcher{dir: dir, options: o, changes: make(chan Change, 1)}
+	w := &Watcher{dir: dir, options: o, changes: make(chan Change, 1), loaded: make(chan loaded)}
 	if !o.deaf {
 		if notify, err := fsnotify.NewWatcher(); err == nil { // else polling has to do
 			w.notify = notify
@@ -70,6 +85,15 @@ func Watch(dir, known string, o WatchOptions) *Watcher {
 // Changes gets a value after each change. Of changes that nobody took in the meantime
 // the last one counts.
 func (w *Watcher) Changes() <-chan Change { return w.changes }
+
+// Loaded tells the watcher what its owner has read without waiting for it. Changes are
+// told from that on: one from before is dropped, and what was there only for the moment in
+// which the owner read it can't stay at work. It must not be called after Close.
+func (w *Watcher) Loaded(c Change) {
+	l := loaded{c.hash(), make(chan struct{})}
+	w.loaded <- l
+	<-l.heard
+}
 
 // Close stops the watcher and waits until it has stopped.
 func (w *Watcher) Close() {
@@ -99,8 +123,14 @@ func (w *Watcher) run(ctx context.Context, known string) {
 			quiet.Reset(w.options.Quiet)
 		case <-poll.C:
 			quiet.Reset(0)
+		case l := <-w.loaded:
+			w.drop()
+			known = l.hash
+			close(l.heard)
+			quiet.Reset(w.options.Quiet)
 		case <-quiet.C:
-			change, seen := w.look()
+			change := w.look()
+			seen := change.hash()
 			switch {
 			case seen == known:
 			case seen == before:
@@ -116,26 +146,28 @@ func (w *Watcher) run(ctx context.Context, known string) {
 
 // tell puts a change in the place of one that nobody took yet.
 func (w *Watcher) tell(c Change) {
+	w.drop()
+	w.changes <- c // there is room: nobody else sends
+}
+
+// drop takes back a change that nobody took yet.
+func (w *Watcher) drop() {
 	select {
 	case <-w.changes:
 	default:
 	}
-	w.changes <- c // there is room: nobody else sends
 }
 
 // noHash stands for the hash of a folder that can't be read.
 const noHash = "unreadable"
 
-// look returns what is in the folder, and its hash.
-func (w *Watcher) look() (c Change, hash string) {
+// look returns what is in the folder.
+func (w *Watcher) look() Change {
 	if w.notify != nil {
 		// Again each time: the folder may be another one by the same name. It fails if
 		// there is none, which is seen below.
 		_ = w.notify.Add(w.dir)
 	}
 	folder, err := ReadFolder(w.dir)
-	if err != nil {
-		return Change{Err: err}, noHash
-	}
-	return Change{Folder: folder}, folder.Hash()
+	return Change{Folder: folder, Err: err}
 }

@@ -169,6 +169,34 @@ func TestWatchLast(t *testing.T) {
 	}
 }
 
+// TestWatchLoaded: what the owner has read by itself is no change, one from before it is
+// taken back, and what the folder holds instead is one.
+func TestWatchLoaded(t *testing.T) {
+	w := watchCopy(t, t.TempDir(), byEvents)
+	read := func() Change {
+		t.Helper()
+		folder, err := ReadFolder(w.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Change{Folder: folder}
+	}
+	const text = "_meta: {type: tenants, config_version: 2}\n"
+	w.write("tenants.yml", text+"# one\n")
+	one := read()
+	for len(w.w.Changes()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	w.write("tenants.yml", text+"# two\n")
+	w.w.Loaded(read())
+	w.unchanged("the owner has read what is there, and a change from before is gone")
+	w.w.Loaded(one)
+	w.changed("the owner has read what is there no more")
+	_, err := ReadFolder(filepath.Join(w.dir, "none"))
+	w.w.Loaded(Change{Err: err})
+	w.changed("the owner has found no folder, and there is one")
+}
+
 func TestWatchCloses(t *testing.T) {
 	w := Watch(t.TempDir(), "", byEvents)
 	w.Close()

@@ -52,6 +52,7 @@ type material struct {
 	judged  fingerprint // of those that were tried last
 	seen    fingerprint // of those at the last look
 	err     error       // what came of the last try
+	since   time.Time   // when a try first met a fault; of now if err is set
 }
 
 // newMaterial makes the first generation.
@@ -111,7 +112,9 @@ func (m *material) judge(read contents) error {
 	if other {
 		m.err = m.swap(read)
 	}
-	m.faulty.Store(m.err != nil)
+	if was := m.faulty.Swap(m.err != nil); !was {
+		m.since = time.Now()
+	}
 	if m.told != nil {
 		m.told(m, other && m.err == nil, m.err)
 	}
@@ -312,6 +315,18 @@ func (ms *materials) told(m *material, swapped bool, err error) {
 	default:
 		ms.log.Info("the files hold the certificates and credentials at work again", zap.String("side", m.side))
 	}
+}
+
+// atFault returns the sides whose files can't be used.
+func (ms *materials) atFault() (parts []FaultyPart) {
+	for _, m := range ms.sides {
+		m.mu.Lock()
+		if m.err != nil {
+			parts = append(parts, FaultyPart{Part: m.side + "_files", Faulty: true, Since: m.since.UTC().Truncate(time.Second), Reason: clipLog(m.err.Error())})
+		}
+		m.mu.Unlock()
+	}
+	return parts
 }
 
 // watch looks at all files until ctx ends.

@@ -265,7 +265,11 @@ func TestReloadKeepsTheOld(t *testing.T) {
 		again := g.srv.Reload()
 		records := g.logs.FilterMessage(refused).Len()
 		_ = g.logs.TakeAll()
+		faulty := g.srv.Faulty()
 		if want == "" {
+			if len(faulty) != 0 {
+				t.Errorf("%s: %+v are at fault; want none", file, faulty)
+			}
 			if err != nil || records != 0 || g.metric("guard_tls_faulty", "") != 0 {
 				t.Errorf("%s: got %v, %d records", file, err, records)
 			}
@@ -273,6 +277,9 @@ func TestReloadKeepsTheOld(t *testing.T) {
 		}
 		if err == nil || again == nil || !strings.Contains(err.Error(), want) || records != 1 || g.metric("guard_tls_faulty", "") != 1 {
 			t.Errorf("%s: got %v, then %v, %d records; want one with %q", file, err, again, records, want)
+		}
+		if len(faulty) != 1 || faulty[0].Part != "client_files" || !strings.Contains(faulty[0].Reason, want) || faulty[0].Since.IsZero() {
+			t.Errorf("%s: %+v are at fault; want the files for clients", file, faulty)
 		}
 		if _, name, _ := g.tlsClient(&tls.Config{RootCAs: a.pool(), ServerName: "127.0.0.1"}); name != "first" {
 			t.Errorf("guard shows %q", name)

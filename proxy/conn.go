@@ -350,12 +350,14 @@ func (c *conn) keepable() bool {
 }
 
 // answering is called before an answer is written; busy tells that the body is still
-// being read by an upload. It reports whether the connection ends with this answer.
-func (c *conn) answering(busy bool) (last bool) {
-	if busy || !c.keepable() {
+// being read by an upload, ending that the connection is not to be kept, whatever the
+// client may have sent already. It reports whether the connection ends with this answer.
+func (c *conn) answering(busy, ending bool) (last bool) {
+	cut := ending && !c.bye
+	if busy || ending || !c.keepable() {
 		c.bye = true
 	}
-	c.late.Store(busy || c.refusal != nil || !c.body.ended())
+	c.late.Store(cut || busy || c.refusal != nil || !c.body.ended())
 	return c.bye
 }
 

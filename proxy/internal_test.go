@@ -1,12 +1,14 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -20,9 +22,12 @@ func TestInternal(t *testing.T) {
 	g.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
 	g.send("get / HTTP/1.1\r\nHost: a\r\n\r\n")
 	level := zap.NewAtomicLevel()
-	var ready error
+	var ready, reloadErr error
+	var faulty []FaultyPart
+	var reloaded Reloaded
 	draining := false
-	in := Internal{Ready: func() error { return ready }, Draining: func() bool { return draining }, Metrics: g.reg, Level: level}
+	in := Internal{Ready: func() error { return ready }, Draining: func() bool { return draining }, Metrics: g.reg, Level: level,
+		Faulty: func() []FaultyPart { return faulty }, Reload: func(context.Context) (Reloaded, error) { return reloaded, reloadErr }}
 	h := in.Server().Handler
 	f := func(method, path, body string, status int, parts ...string) {
 		t.Helper()
@@ -42,7 +47,12 @@ func TestInternal(t *testing.T) {
 	f("GET", "/readyz", "", 200, `{"status":"ok"}`)
 	ready = errors.New(`no "state" yet`)
 	f("GET", "/readyz", "", 503, `{"status":"unavailable","reason":"no \"state\" yet"}`)
-	draining, ready = true, nil
+	faulty = []FaultyPart{{Part: "policy", Faulty: true, Since: time.Unix(0, 0).UTC(), Reason: `a "fault"`}, {Part: "x", Faulty: true}}
+	f("GET", "/readyz", "", 503, `{"status":"unavailable","reason":"no \"state\" yet","policy":{"faulty":true,`)
+	ready = nil
+	f("GET", "/readyz", "", 200, `{"status":"ok","policy":{"faulty":true,"since":"1970-01-01T00:00:00Z","reason":"a \"fault\""},"x":{"faulty":true,`)
+	f("GET", "/livez", "", 200, `{"status":"ok"}`)
+	draining, faulty = true, nil
 	f("GET", "/readyz", "", 503, "draining")
 	f("GET", "/livez", "", 200)
 	f("GET", "/metrics", "", 200,
@@ -54,6 +64,14 @@ func TestInternal(t *testing.T) {
 		t.Errorf("level %v", level)
 	}
 	f("PUT", "/log-level", `{"level":"loud"}`, 400)
+	reloaded = Reloaded{Generation: 7, Changed: true, Warnings: []Finding{{Part: "policy", File: "roles.yml", Line: 3, Path: "a.b", Message: "odd", Want: "even"}}}
+	f("POST", "/-/reload", "whatever", 200, `{"generation":7,"changed":true,"warnings":[{"part":"policy","file":"roles.yml","line":3,"path":"a.b","message":"odd","want":"even"}]}`)
+	reloaded = Reloaded{Generation: 7, Warnings: []Finding{}, Faults: []Finding{{Part: "tls", Message: "no such file"}}}
+	f("POST", "/-/reload", "", 400, `{"generation":7,"changed":false,"warnings":[],"faults":[{"part":"tls","message":"no such file"}]}`)
+	f("GET", "/-/reload", "", http.StatusMethodNotAllowed)
+	f("PUT", "/-/reload", "", http.StatusMethodNotAllowed)
+	reloadErr = errors.New("guard is stopping")
+	f("POST", "/-/reload", "", 503, `{"status":"unavailable","reason":"guard is stopping"}`)
 	f("POST", "/livez", "", http.StatusMethodNotAllowed)
 	f("GET", "/debug/pprof/", "", 404)
 }

@@ -56,10 +56,16 @@ func (t *turn) write(out *fasthttp.Response, r *reply) {
 	}
 	t.compat.mark(out)
 	out.SetBodyRaw(a.Body)
-	if t.conn.answering(false) {
+	if t.last(false) {
 		out.SetConnectionClose()
 	}
 	t.finish(a.Status)
+}
+
+// last reports whether the connection ends with this answer; busy tells that its body is
+// still being read.
+func (t *turn) last(busy bool) bool {
+	return t.conn.answering(busy, t.srv.Draining())
 }
 
 // writeStream sends the cluster's answer with all its headers, as its bytes come.
@@ -71,7 +77,7 @@ func (t *turn) writeStream(out *fasthttp.Response, r *reply) {
 		t.addField(out, f)
 	}
 	t.compat.mark(out)
-	if t.conn.answering(!a.body.SourceDone()) {
+	if t.last(!a.body.SourceDone()) {
 		out.SetConnectionClose()
 	}
 	h := &t.conn.head

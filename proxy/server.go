@@ -60,7 +60,8 @@ type Server struct {
 	door      *doorway
 	idBase    string
 	idNext    atomic.Uint64
-	drained   atomic.Bool
+	draining  atomic.Bool // it is told to stop: answers are the last of their connections
+	closed    atomic.Bool // no more connections are accepted
 
 	mu        sync.Mutex // guards listeners
 	listeners []*listener
@@ -183,6 +184,10 @@ func (s *Server) Watch(ctx context.Context) { s.files.watch(ctx, lookEvery) }
 // On an error those at work stay.
 func (s *Server) Reload() error { return s.front.shown.reload() }
 
+// Faulty returns the sides whose certificates, keys, CAs or password can't be used as they
+// are now.
+func (s *Server) Faulty() []FaultyPart { return s.files.atFault() }
+
 // turnedAway records a connection that met a limit.
 func (s *Server) turnedAway(met ask.Limit, from netip.Addr) {
 	s.metrics.met(met)
@@ -196,7 +201,7 @@ func (s *Server) register(l *listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listeners = append(s.listeners, l)
-	return !s.drained.Load()
+	return !s.closed.Load()
 }
 
 // closeListeners ends every Serve, also one that fasthttp has not heard of yet: its
@@ -204,7 +209,7 @@ func (s *Server) register(l *listener) bool {
 func (s *Server) closeListeners() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drained.Store(true)
+	s.closed.Store(true)
 	for _, l := range s.listeners {
 		if err := l.Close(); err != nil {
 			s.log.Warn("cannot close a listener", zap.Error(err))
@@ -212,12 +217,17 @@ func (s *Server) closeListeners() {
 	}
 }
 
-// Draining reports whether Shutdown was called.
-func (s *Server) Draining() bool { return s.drained.Load() }
+// Drain makes each answer from now on the last of its connection, so that clients go
+// elsewhere before Shutdown closes what is left. Connections are still accepted.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// Draining reports whether Drain or Shutdown was called.
+func (s *Server) Draining() bool { return s.draining.Load() }
 
 // Shutdown stops accepting, lets running requests end until ctx does, and cuts those
 // that are left.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.Drain()
 	s.closeListeners()
 	err := s.http.ShutdownWithContext(ctx)
 	s.cut(errDrainOver)

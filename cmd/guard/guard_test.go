@@ -193,7 +193,7 @@ func TestReload(t *testing.T) {
 	f := func(change config.Change, want ...string) {
 		t.Helper()
 		before := cur.policyHash()
-		re.reload(change)
+		re.policy(change)
 		said := []string{}
 		for _, record := range logs.TakeAll() {
 			said = append(said, record.Message)

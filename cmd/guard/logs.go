@@ -2,26 +2,45 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
 	"guard/config"
 )
 
-// newLogger makes the JSON log on standard error, with a level that can be changed
-// while serving.
-func newLogger(c config.Log) (*zap.Logger, zap.AtomicLevel, error) {
+// newLogger makes the JSON log on out, with a level that can be changed while serving.
+// Its sink is closed when nothing is logged any more.
+func newLogger(c config.Log, out io.Writer, r prometheus.Registerer) (*zap.Logger, zap.AtomicLevel, *sink, error) {
 	level, err := zap.ParseAtomicLevel(string(c.Level))
 	if err != nil {
-		return nil, level, fmt.Errorf("cannot use log level: %w", err)
+		return nil, level, nil, fmt.Errorf("cannot use log level: %w", err)
 	}
-	log, err := logConfig(level).Build()
+	lost := prometheus.NewCounter(prometheus.CounterOpts{Name: "guard_log_errors_total", Help: "Log records that could not be written: a full disk, a pipe that is closed or that nobody reads."})
+	r.MustRegister(lost)
+	conf := logConfig(level)
+	encoder := zapcore.NewJSONEncoder(conf.EncoderConfig)
+	to := newSink(out, lost, func(lost int, why error) []byte { return lostRecord(encoder, lost, why) })
+	log, err := conf.Build(zap.WrapCore(func(zapcore.Core) zapcore.Core { return zapcore.NewCore(encoder, to, level) }))
 	if err != nil {
-		return nil, level, fmt.Errorf("cannot make the log: %w", err)
+		to.close()
+		return nil, level, nil, fmt.Errorf("cannot make the log: %w", err)
 	}
-	return log, level, nil
+	return log, level, to, nil
+}
+
+// lostRecord is the record that says that others were lost.
+func lostRecord(encoder zapcore.Encoder, lost int, why error) []byte {
+	entry := zapcore.Entry{Level: zapcore.WarnLevel, Time: time.Now(), Message: "log records were lost"}
+	line, err := encoder.EncodeEntry(entry, []zapcore.Field{zap.Int("records", lost), zap.Error(why)})
+	if err != nil {
+		return nil // never: there is nothing in it that could not be encoded
+	}
+	defer line.Free()
+	return append([]byte(nil), line.Bytes()...)
 }
 
 func logConfig(level zap.AtomicLevel) zap.Config {

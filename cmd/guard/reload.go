@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,84 +13,220 @@ import (
 	"guard/authn"
 	"guard/config"
 	"guard/indexresolver/source"
+	"guard/proxy"
 )
 
-// reloads picks up a security folder that changes. A bad one changes nothing.
+// reloads puts to work what changes while guard serves: the security folder, by itself
+// after a change, and with it all other parts when somebody asks. A part with a fault
+// stays as it was. One goroutine does all of it, run.
 type reloads struct {
 	config   *config.Config
 	verifier *authn.Verifier
 	current  *current
 	log      *zap.Logger
+	others   []part
 
-	faulty       bool // what the folder held at the last look can't be used
+	asked chan chan proxy.Reloaded
+	ended chan struct{} // closed by end
+	end   func()        // says that nobody is answered any more
+
+	generation uint64 // of the policy at work
+
+	mu    sync.Mutex        // guards fault
+	fault *proxy.FaultyPart // what the folder held at the last look can't be used; nil if it can
+
 	done, failed prometheus.Counter
-	last, fault  prometheus.Gauge
+	last, faulty prometheus.Gauge
 }
+
+// part is something beside the policy that can be loaded anew. A reload that fails
+// changes nothing, and is logged and counted there.
+type part struct {
+	name   string
+	reload func() error
+}
+
+// policyPart is the security folder.
+const policyPart = "policy"
 
 func newReloads(r prometheus.Registerer, c *config.Config, v *authn.Verifier, cur *current, log *zap.Logger) *reloads {
 	re := &reloads{
 		config: c, verifier: v, current: cur, log: log,
+		asked: make(chan chan proxy.Reloaded), ended: make(chan struct{}), generation: 1,
 		done:   prometheus.NewCounter(prometheus.CounterOpts{Name: "guard_config_reloads_total", Help: "Security folders that were put to work after the start."}),
 		failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "guard_config_reload_errors_total", Help: "Changed security folders that had a fault and changed nothing."}),
 		last:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "guard_config_last_success_timestamp_seconds", Help: "When the policy at work was loaded."}),
-		fault:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "guard_config_faulty", Help: "1 while the security folder can't be used, so that an older policy is at work; else 0."}),
+		faulty: prometheus.NewGauge(prometheus.GaugeOpts{Name: "guard_config_faulty", Help: "1 while the security folder can't be used, so that an older policy is at work; else 0."}),
 	}
-	r.MustRegister(re.done, re.failed, re.last, re.fault)
+	re.end = sync.OnceFunc(func() { close(re.ended) })
+	r.MustRegister(re.done, re.failed, re.last, re.faulty)
 	re.last.Set(float64(time.Now().Unix()))
 	return re
 }
 
-// run reloads after each change until ctx ends.
+// run reloads after each change, and for each who asks, until ctx ends.
 func (re *reloads) run(ctx context.Context) {
 	w := config.Watch(re.config.Security, re.current.policyHash(), config.WatchOptions{})
 	defer w.Close()
 	for {
 		select {
 		case <-ctx.Done():
+			re.end()
 			return
 		case c := <-w.Changes():
-			re.reload(c)
+			re.policy(c)
+		case first := <-re.asked:
+			re.answer(first, w)
 		}
 	}
 }
 
-// reload builds the policy that a change brings aside, and swaps it in if it has no
+// errEnding is for those who ask too late.
+var errEnding = errors.New("guard is stopping")
+
+// Reload loads all parts anew, and returns when that is done. What it loads was there
+// after the call.
+func (re *reloads) Reload(ctx context.Context) (proxy.Reloaded, error) {
+	reply := make(chan proxy.Reloaded, 1)
+	select {
+	case re.asked <- reply:
+	case <-re.ended:
+		return proxy.Reloaded{}, errEnding
+	case <-ctx.Done():
+		return proxy.Reloaded{}, context.Cause(ctx)
+	}
+	select {
+	case done := <-reply:
+		return done, nil
+	case <-ctx.Done():
+		return proxy.Reloaded{}, context.Cause(ctx)
+	}
+}
+
+// answer reloads once for all who wait by now.
+func (re *reloads) answer(first chan proxy.Reloaded, w *config.Watcher) {
+	waiting := []chan proxy.Reloaded{first}
+	for more := true; more; {
+		select {
+		case next := <-re.asked:
+			waiting = append(waiting, next)
+		default:
+			more = false
+		}
+	}
+	done := re.all(w)
+	for _, reply := range waiting {
+		reply <- done
+	}
+}
+
+// all loads all parts anew.
+func (re *reloads) all(w *config.Watcher) proxy.Reloaded {
+	folder, err := config.ReadFolder(re.config.Security)
+	now := config.Change{Folder: folder, Err: err}
+	w.Loaded(now)
+	done := re.policy(now)
+	for _, p := range re.others {
+		if err := survive(p.reload); err != nil {
+			done.Faults = append(done.Faults, findings(p.name, err)...)
+		}
+	}
+	return done
+}
+
+// policy builds the policy that a change brings aside, and swaps it in if it has no
 // fault. The same bytes are no change: they come after a fault that was taken back, or
 // after a change that was taken back before anybody looked.
-func (re *reloads) reload(c config.Change) {
+func (re *reloads) policy(c config.Change) proxy.Reloaded {
 	p, warnings, err := re.build(c)
-	wasFaulty := re.faulty
-	re.setFaulty(err != nil)
+	wasFaulty := re.note(err)
+	done := proxy.Reloaded{Warnings: told(policyPart, warnings)}
 	switch {
 	case err != nil:
 		re.failed.Inc()
 		re.log.Error("cannot use the changed security folder; the policy at work stays", zap.Error(err))
+		done.Faults = findings(policyPart, err)
 	case p.hash != re.current.policyHash():
 		logWarnings(re.log, warnings)
 		re.current.setPolicy(p)
 		re.verifier.ForgetFailures()
+		re.generation++
+		done.Changed = true
 		re.done.Inc()
 		re.last.Set(float64(time.Now().Unix()))
-		re.log.Info("policy reloaded", zap.String("hash", p.hash))
+		re.log.Info("policy reloaded", zap.String("hash", p.hash), zap.Uint64("generation", re.generation))
 	case wasFaulty:
 		re.log.Info("the security folder holds the policy at work again", zap.String("hash", p.hash))
 	}
+	done.Generation = re.generation
+	return done
 }
 
-func (re *reloads) build(c config.Change) (*policy, []config.Warning, error) {
+func (re *reloads) build(c config.Change) (p *policy, warnings []config.Warning, err error) {
 	if c.Err != nil {
 		return nil, nil, c.Err
 	}
-	return compilePolicy(c.Folder, re.config, re.verifier)
+	err = survive(func() error {
+		p, warnings, err = compilePolicy(c.Folder, re.config, re.verifier)
+		return err
+	})
+	return p, warnings, err
 }
 
-func (re *reloads) setFaulty(faulty bool) {
-	re.faulty = faulty
-	value := 0.0
-	if faulty {
-		value = 1
+// note remembers whether the folder is at fault, and reports whether it was before.
+func (re *reloads) note(err error) (was bool) {
+	re.mu.Lock()
+	defer re.mu.Unlock()
+	was = re.fault != nil
+	if err == nil {
+		re.fault = nil
+		re.faulty.Set(0)
+		return was
 	}
-	re.fault.Set(value)
+	since := time.Now().UTC().Truncate(time.Second)
+	if was {
+		since = re.fault.Since
+	}
+	re.fault = &proxy.FaultyPart{Part: policyPart, Faulty: true, Since: since, Reason: brief(err)}
+	re.faulty.Set(1)
+	return was
+}
+
+// Faulty returns the policy if it is at fault.
+func (re *reloads) Faulty() []proxy.FaultyPart {
+	re.mu.Lock()
+	defer re.mu.Unlock()
+	if re.fault == nil {
+		return nil
+	}
+	return []proxy.FaultyPart{*re.fault}
+}
+
+// brief is an error for a probe; the log has all of it.
+func brief(err error) string {
+	const most = 1000
+	text := err.Error()
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
+}
+
+// findings lists what is wrong with a part.
+func findings(part string, err error) []proxy.Finding {
+	var faults config.Faults
+	if !errors.As(err, &faults) {
+		return []proxy.Finding{{Part: part, Message: brief(err)}}
+	}
+	return told(part, faults)
+}
+
+func told(part string, list []config.Fault) []proxy.Finding {
+	out := make([]proxy.Finding, 0, len(list))
+	for _, f := range list {
+		out = append(out, proxy.Finding{Part: part, File: f.File, Line: f.Line, Path: f.Path, Message: f.Msg, Want: f.Want})
+	}
+	return out
 }
 
 // registerState shows how old the state of the cluster is.

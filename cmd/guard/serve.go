@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
-	"os/signal"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,12 +24,14 @@ func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve clients in front of the cluster", Args: cobra.NoArgs,
 		Long: `serve reads the configuration and the security folder, learns the cluster's indices,
-and serves clients until it is told to stop (SIGINT, SIGTERM). A security folder that
-changes is picked up; one with a fault changes nothing and is reported.`,
+and serves clients until it is told to stop (SIGINT, SIGTERM): then it lets running
+requests end; told a second time it ends at once. A security folder that changes is
+picked up, at once if it is told to (SIGHUP, or POST /-/reload on the internal
+listener); one with a fault changes nothing and is reported.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+			heard, stop := listenToSignals()
 			defer stop()
-			return serve(ctx, s)
+			return serve(cmd.Context(), s, heard)
 		},
 	}
 	s.addFlags(cmd)
@@ -43,37 +43,44 @@ type server struct {
 	config    *config.Config
 	log       *zap.Logger
 	level     zap.AtomicLevel
+	sink      *sink
 	transport *proxy.Transport
 	source    *source.Source
 	current   *current
 	reloads   *reloads
 	proxy     *proxy.Server
 	registry  *prometheus.Registry
+	exit      func(int) // ends the process
 }
 
-func serve(ctx context.Context, s settings) error {
+func serve(ctx context.Context, s settings, heard signals) error {
 	c, warnings, err := config.Load(s.file, s.overrides)
 	if err != nil {
 		printWarnings(os.Stderr, warnings) // there is no log yet, and a warning may explain the fault
 		return err
 	}
 	collectorFor(c.Limits, os.Getenv).use()
-	srv, err := newServer(c, warnings)
+	srv, err := newServer(c, warnings, os.Stderr)
 	if err != nil {
 		return err
 	}
+	defer srv.sink.close()
 	defer srv.transport.Close()
-	return srv.run(ctx)
+	return srv.run(ctx, heard)
 }
 
-// newServer wires the parts; it opens no socket.
-func newServer(c *config.Config, warnings []config.Warning) (*server, error) {
-	srv := &server{config: c, registry: prometheus.NewRegistry()}
+// newServer wires the parts; it opens no socket. Its log goes to out.
+func newServer(c *config.Config, warnings []config.Warning, out io.Writer) (_ *server, err error) {
+	srv := &server{config: c, registry: prometheus.NewRegistry(), exit: os.Exit}
 	srv.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	var err error
-	if srv.log, srv.level, err = newLogger(c.Log); err != nil {
+	if srv.log, srv.level, srv.sink, err = newLogger(c.Log, out, srv.registry); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			srv.sink.close()
+		}
+	}()
 	logWarnings(srv.log, warnings)
 	fitDescriptors(c, descriptorLimit(), srv.log)
 	verifier, err := newVerifier(c)
@@ -103,7 +110,13 @@ func newServer(c *config.Config, warnings []config.Warning) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	srv.reloads.others = []part{{"client_files", srv.proxy.Reload}, {"upstream_files", srv.transport.Reload}}
 	return srv, nil
+}
+
+// faulty returns what could not be loaded anew.
+func (srv *server) faulty() []proxy.FaultyPart {
+	return append(srv.reloads.Faulty(), srv.proxy.Faulty()...)
 }
 
 // stateFailed reports a read of the cluster's state that failed. The last state stays.
@@ -111,8 +124,8 @@ func (srv *server) stateFailed(err error) {
 	srv.log.Warn("cannot read the state of the cluster", zap.Error(err))
 }
 
-// run serves until ctx ends, then drains.
-func (srv *server) run(ctx context.Context) error {
+// run serves until it is told to stop or ctx ends, then drains.
+func (srv *server) run(ctx context.Context, heard signals) error {
 	mode, err := srv.config.ListenMode.Perm()
 	if err != nil {
 		return err
@@ -126,44 +139,75 @@ func (srv *server) run(ctx context.Context) error {
 		_ = clients.Close() // the other error is the one to report
 		return fmt.Errorf("cannot listen for probes: %w", err)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	probes := proxy.Internal{Ready: srv.ready, Draining: srv.proxy.Draining, Metrics: srv.registry, Level: srv.level}.Server()
+	probes := proxy.Internal{
+		Ready: srv.ready, Draining: srv.proxy.Draining, Faulty: srv.faulty, Reload: srv.reloads.Reload,
+		Metrics: srv.registry, Level: srv.level,
+	}.Server()
 
-	var parts sync.WaitGroup
-	parts.Go(func() { cancelOn(cancel, probes.Serve(internal)) })
-	parts.Go(func() { cancelOn(cancel, srv.source.Run(ctx)) })
-	parts.Go(func() { srv.reloads.run(ctx) })
-	parts.Go(func() { srv.proxy.Watch(ctx) })
-	parts.Go(func() { srv.warnIfOpen(ctx) })
+	// Requests under way need all parts to the end: none ends before the drain has.
+	parts := newParts(context.WithoutCancel(ctx), srv.log)
+	parts.run("probes", func(context.Context) error { return closed(probes.Serve(internal)) })
+	parts.run("cluster state", srv.source.Run)
+	parts.run("reloads", func(ctx context.Context) error { srv.reloads.run(ctx); return nil })
+	parts.run("SIGHUP", func(ctx context.Context) error { srv.reloadOn(ctx, heard.reload); return nil })
+	parts.run("open cluster", func(ctx context.Context) error { srv.warnIfOpen(ctx); return nil })
+	parts.run("files", func(ctx context.Context) error { srv.proxy.Watch(ctx); return nil })
 	if d := srv.config.Upstream.Discovery; d.Enabled {
-		parts.Go(func() { srv.transport.Discover(ctx, d.Interval) })
+		parts.run("discovery", func(ctx context.Context) error { srv.transport.Discover(ctx, d.Interval); return nil })
 	}
-	parts.Go(func() { cancelOn(cancel, srv.proxy.Serve(clients)) })
+	parts.run("clients", func(context.Context) error { return srv.proxy.Serve(clients) })
 	srv.log.Info("serving", zap.String("listen", clients.Addr().String()), zap.String("internal", internal.Addr().String()),
 		zap.Strings("upstream", srv.config.Upstream.URLs), zap.Bool("tls", srv.config.TLS.Enabled()))
 
-	<-ctx.Done()
-	failed := context.Cause(ctx)
-	if errors.Is(failed, context.Canceled) {
-		failed = nil // it was told to stop
+	var failed error
+	select {
+	case <-ctx.Done():
+	case s := <-heard.stop:
+		srv.log.Info("told to stop", zap.Stringer("signal", s))
+	case failed = <-parts.failed:
 	}
-	srv.log.Info("draining", zap.Duration("at_most", srv.config.Timeouts.Drain))
-	drain, done := context.WithTimeout(context.WithoutCancel(ctx), srv.config.Timeouts.Drain)
-	defer done()
-	err = srv.proxy.Shutdown(drain)
+	err = srv.drain(heard.stop)
 	_ = probes.Close() // probes are over
-	parts.Wait()
+	parts.end()
 	srv.log.Info("stopped")
-	_ = srv.log.Sync() // fails on terminals
 	return errors.Join(failed, err)
 }
 
-// cancelOn ends the server if one of its parts fails.
-func cancelOn(cancel context.CancelCauseFunc, err error) {
-	if err != nil {
-		cancel(err)
+// reloadOn reloads at each signal.
+func (srv *server) reloadOn(ctx context.Context, heard <-chan os.Signal) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s := <-heard:
+			srv.log.Info("told to reload", zap.Stringer("signal", s))
+			_, _ = srv.reloads.Reload(ctx) // the log says what came of it
+		}
 	}
+}
+
+// drain ends what clients have under way: guard is not ready from now on, then takes no
+// more connections, then cuts what has not ended in time. Who is told a second time ends
+// at once.
+func (srv *server) drain(again <-chan os.Signal) error {
+	srv.proxy.Drain()
+	drained := make(chan struct{})
+	defer close(drained)
+	go func() {
+		select {
+		case <-drained:
+		case s := <-again:
+			srv.log.Error("told to stop a second time; what is under way is cut", zap.Stringer("signal", s))
+			_ = srv.log.Sync() // never fails
+			srv.exit(1)
+		}
+	}()
+	t := srv.config.Timeouts
+	srv.log.Info("draining", zap.Duration("delay", t.DrainDelay), zap.Duration("at_most", t.Drain))
+	time.Sleep(t.DrainDelay)
+	ctx, done := context.WithTimeout(context.Background(), t.Drain)
+	defer done()
+	return srv.proxy.Shutdown(ctx)
 }
 
 // ready says why guard cannot serve: before the cluster was seen, and when what it
