@@ -315,6 +315,7 @@ func TestEndOfClients(t *testing.T) {
 			t.Run(k.name+"/"+row.name, func(t *testing.T) {
 				node := newWitness(t, says(plain("200 OK", nodeAnswer), true))
 				conf := faultConfig(node.url())
+				conf.Timeouts.Read = 2 * time.Second // a whole body comes in that, on any machine
 				g := startGuard(t, k.gate(), conf)
 				row.do(t, g.dial())
 				eventually(t, "the request has ended", func() bool {
