@@ -246,3 +246,22 @@ func TestPasswordFile(t *testing.T) {
 		t.Errorf("the node got %+v", seen)
 	}
 }
+
+// TestUploadEndsBesideItsAnswer: a connection that was ended because its upload went on
+// is not pooled, though the last byte of the upload went out at that moment. Its slot
+// is given back once.
+func TestUploadEndsBesideItsAnswer(t *testing.T) {
+	tr := newTestTransport(t, newFake(t).url())
+	w, err := tr.nodes.acquire(t.Context(), pick{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.body.reset(w.src, framing{})
+	up := &upload{done: make(chan struct{})}
+	up.abort = func() { close(up.done) } // and no error: all was sent
+	b := &answerBody{wire: w, up: up, stop: func() bool { return true }, keep: true, ctx: t.Context()}
+	b.Close()
+	if n := tr.Open(); n != 0 || len(w.host.idle) != 0 {
+		t.Errorf("%d connections are open, %d idle; want none", n, len(w.host.idle))
+	}
+}
