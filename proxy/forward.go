@@ -198,7 +198,7 @@ func (t *turn) do(c *call) (*answer, error) {
 		return nil, internalFault(fmt.Errorf("BUG: the call %q %q would not be one request", c.method, c.target))
 	}
 	if n, most := t.srv.ownHeader()+headerSize(c.fields), t.srv.limits.MaxUpstreamHeader; n > most {
-		return nil, frameFault(431, "the headers come to %d bytes for the cluster, which takes %d", n, most)
+		return nil, limitFault(ask.LimitUpstreamHeader, 431, "the headers come to %d bytes for the cluster, which takes %d", n, most)
 	}
 	a, err := t.srv.cluster.Do(t.conn.ctx, c)
 	if err == nil {

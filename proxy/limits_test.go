@@ -140,6 +140,11 @@ var bodyLimitCases = []limitCase{{
 	set:  func(c *config.Config) { c.Limits.MaxFilteredAnswer = 1 },
 	meet: once(request("GET", "/", "", "")), status: 502, text: "the answer is too large to filter: more than 1 bytes",
 },
+	{
+		setting: "limits.max_upstream_header", label: ask.LimitUpstreamHeader, gate: readPlan(nil, true),
+		set:  func(c *config.Config) { c.Limits.MaxUpstreamHeader = 1000 },
+		meet: once(request("GET", "/", "User-Agent: "+strings.Repeat("a", 1000)+"\r\n", "")), status: 431, text: "bytes for the cluster, which takes 1000",
+	},
 	fromGate("limits.max_depth", ask.LimitDepth),
 	fromGate("limits.max_upstream_uri", ask.LimitUpstreamURI),
 	fromGate("limits.max_expression_names", ask.LimitExpressionNames),
@@ -296,6 +301,7 @@ func TestLimits(t *testing.T) {
 func TestEachLimitIsShown(t *testing.T) {
 	shown := map[string]bool{
 		"limits.hash_concurrency": true, // bounds what runs; who comes beyond it waits
+		"timeouts.drain_delay":    true, // bounds nothing
 	}
 	labels := map[ask.Limit]bool{}
 	for _, l := range limitCases {

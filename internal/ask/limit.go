@@ -18,6 +18,7 @@ const (
 	LimitItems              Limit = "max_items" // fixed: the items of a bulk or multi-search, and what they name
 	LimitExpressionNames    Limit = "max_expression_names"
 	LimitUpstreamURI        Limit = "max_upstream_uri"
+	LimitUpstreamHeader     Limit = "max_upstream_header"
 	LimitConcurrent         Limit = "max_concurrent"
 	LimitUserConcurrent     Limit = "max_user_concurrent"
 	LimitInFlight           Limit = "max_in_flight"
@@ -43,7 +44,7 @@ const (
 func Limits() []Limit {
 	return []Limit{
 		LimitHeader, LimitBody, LimitBulkBody, LimitBulkLine, LimitInflateRatio, LimitDepth, LimitItems, LimitExpressionNames,
-		LimitUpstreamURI, LimitConcurrent, LimitUserConcurrent, LimitInFlight, LimitUserInFlight, LimitFilteredAnswer,
+		LimitUpstreamURI, LimitUpstreamHeader, LimitConcurrent, LimitUserConcurrent, LimitInFlight, LimitUserInFlight, LimitFilteredAnswer,
 		LimitConnections, LimitAddressConnections, LimitHashQueue, LimitFailedLogins,
 		LimitQueue, LimitQueueTimeout, LimitReadHeader, LimitRead, LimitWrite, LimitIdle, LimitConnect, LimitUpstream, LimitDrain,
 	}
