@@ -192,6 +192,9 @@ func (l *Limits) validate(r *report) {
 	if l.MaxAddressConns < 0 {
 		r.fault(l.Pos.At("max_address_connections"), "0 for no bound, or more", "%d", l.MaxAddressConns)
 	}
+	if l.MaxUserConcurrent > l.MaxConcurrent {
+		r.warn(l.Pos.At("max_user_concurrent"), "less than max_concurrent", "%d binds nobody: all together may have %d", l.MaxUserConcurrent, l.MaxConcurrent)
+	}
 	if l.MaxBody > l.MaxInFlight {
 		r.fault(l.Pos.At("max_in_flight"), "at least max_body, or no such body could ever pass", "%d", l.MaxInFlight)
 	}

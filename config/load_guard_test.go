@@ -318,6 +318,14 @@ func TestGuardWarnings(t *testing.T) {
 	f("http://cluster:9200", `guard.yml:1: upstream.urls[0]: the account of the cluster is sent in clear to "cluster:9200"; want https`)
 }
 
+// TestLimitThatBindsNobody: less for all than one user may have.
+func TestLimitThatBindsNobody(t *testing.T) {
+	_, warnings, err := parseGuard(minimalGuard+"limits: {max_concurrent: 100, max_user_concurrent: 101}\n", Overrides{})
+	if err != nil || len(warnings) != 1 || warnings[0].String() != `guard.yml:2: limits.max_user_concurrent: 101 binds nobody: all together may have 100; want less than max_concurrent` {
+		t.Errorf("got %v, %v", warnings, err)
+	}
+}
+
 // TestTrustEverybody: it can be wanted, where the network keeps others away.
 func TestTrustEverybody(t *testing.T) {
 	_, warnings, err := parseGuard(minimalGuard+"trusted_proxies: [10.0.0.0/8, '::1', 0.0.0.0/0]\n", Overrides{})

@@ -12,7 +12,7 @@ import (
 type admission struct {
 	most, each int // requests in all, requests of one user
 
-	mu     sync.Mutex
+	mu     sync.Mutex // guards all below
 	total  int
 	byUser map[string]int
 }

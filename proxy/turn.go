@@ -30,7 +30,7 @@ type turn struct {
 
 	compat compatible
 
-	watched bool // the client's leaving cancels ctx
+	watched bool // the client's leaving ends what is done for it
 
 	intake gate.Intake
 	taken  bool   // the body was read, or is being read by a forwarded call
