@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"fmt"
+	"slices"
 
 	"guard/internal/ask"
 	"guard/internal/esjson"
@@ -30,6 +31,12 @@ type member struct {
 // SetHeader adds a member of the header line that names no index.
 func (s *Search) SetHeader(key, value string) {
 	s.rest = append(s.rest, member{key: key, value: esjson.AppendString(nil, value)})
+}
+
+// WithoutHeader returns s without a key of its header.
+func (s Search) WithoutHeader(key string) Search {
+	s.rest = slices.DeleteFunc(slices.Clone(s.rest), func(m member) bool { return m.key == key })
+	return s
 }
 
 // AppendHeader appends a header line, without its line end, that names indices and

@@ -32,8 +32,10 @@ type Answer struct {
 	// emptied here would tell, beside what the client chose of the source, in which
 	// documents something is hidden.
 	KeepEmpty bool
-	// TotalUntold leaves the total of a search's hits out: the client did not ask for it.
-	TotalUntold bool
+	// CutTotal cuts the total of a search's hits to TotalMost, or leaves it out if that is
+	// below 0: the client did not ask for more.
+	CutTotal  bool
+	TotalMost int64
 }
 
 // filters keeps the small buffers of passes that have ended.

@@ -1,5 +1,10 @@
 package fls
 
+import (
+	"fmt"
+	"strconv"
+)
+
 // The envelopes around hits. Their lists of keys are closed.
 
 // search passes over one search answer. "profile" is not in the list, since it
@@ -8,7 +13,7 @@ func (f *filter) search(i int) (end int, keep bool, err error) {
 	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
 		switch string(key) {
 		case "hits":
-			return f.hits(i, !f.TotalUntold)
+			return f.hits(i, !f.CutTotal)
 		case "aggregations":
 			return f.aggregations(i)
 		case "suggest":
@@ -93,7 +98,7 @@ func (f *filter) hitsEnvelope(i int) (end int, keep bool, err error) {
 }
 
 // hits passes over {"total":…,"max_score":…,"hits":[…]}; told says whether the total is
-// kept.
+// kept as it is.
 func (f *filter) hits(i int, told bool) (end int, keep bool, err error) {
 	return f.left(i)(f.object(i, func(key []byte, i int) (int, bool, error) {
 		switch string(key) {
@@ -101,8 +106,7 @@ func (f *filter) hits(i int, told bool) (end int, keep bool, err error) {
 			return f.hitList(i)
 		case "total":
 			if !told {
-				end, err := f.skip(i)
-				return end, false, err
+				return f.cutTotal(i)
 			}
 			return f.keep(i)
 		case "max_score":
@@ -110,6 +114,33 @@ func (f *filter) hits(i int, told bool) (end int, keep bool, err error) {
 		}
 		return i, false, fault(i, "found unknown key %s around hits", quote(key))
 	}))
+}
+
+// cutTotal passes over the total of the hits, {"value":…,"relation":"eq"} or a number,
+// and tells no more of it than was asked. A number stands for a total that is not known
+// as -1, as the clusters have it.
+func (f *filter) cutTotal(i int) (end int, keep bool, err error) {
+	if f.at(i) != '{' {
+		if end, err = f.skip(i); err == nil && f.TotalMost < 0 {
+			f.replace(i, end, []byte("-1"))
+		}
+		return end, true, err
+	}
+	over := false
+	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
+		end, err := f.skip(i)
+		if n, bad := strconv.ParseInt(string(f.src[i:min(end, len(f.src))]), 10, 64); string(key) == "value" && err == nil && (bad != nil || n >= f.TotalMost) {
+			over = true
+		}
+		return end, true, err
+	})
+	switch {
+	case err != nil || f.TotalMost < 0:
+		return end, false, err
+	case over:
+		f.replace(i, end, fmt.Appendf(nil, `{"value":%d,"relation":"gte"}`, f.TotalMost))
+	}
+	return end, true, nil
 }
 
 // aggregations passes over results of aggregations: what they count was decided

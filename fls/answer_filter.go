@@ -107,6 +107,12 @@ func (f *filter) cut(from, to int) {
 	f.copied = to
 }
 
+// replace puts text in the place of src[from:to].
+func (f *filter) replace(from, to int, text []byte) {
+	f.cut(from, to)
+	f.dst = append(f.dst, text...)
+}
+
 // maxDepth bounds the recursion; esjson has the same limit.
 const maxDepth = 1024
 

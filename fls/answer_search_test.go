@@ -66,3 +66,26 @@ func TestSearchTellsFailures(t *testing.T) {
 		t.Errorf("shards that are no object: %v; want an error", err)
 	}
 }
+
+// TestCutTotal holds that no more is told of the total of a search than was asked, and
+// that the totals of inner hits stay.
+func TestCutTotal(t *testing.T) {
+	f := func(most int64, answer, want string) {
+		t.Helper()
+		a := Answer{Visible: func([]byte) *Projection { return ShowEverything() }, Default: ShowEverything(), CutTotal: true, TotalMost: most}
+		got, _, err := a.Search([]byte(answer))
+		if err != nil || string(got) != want {
+			t.Errorf("%s, at most %d: %s, %v; want %s", answer, most, got, err, want)
+		}
+	}
+	const rest = `,"max_score":null,"hits":[]}}`
+	f(-1, `{"hits":{"total":{"value":3,"relation":"eq"}`+rest, `{"hits":{"max_score":null,"hits":[]}}`)
+	f(-1, `{"hits":{"total":3`+rest, `{"hits":{"total":-1`+rest)
+	f(4, `{"hits":{"total":{"value":3,"relation":"eq"}`+rest, `{"hits":{"total":{"value":3,"relation":"eq"}`+rest)
+	f(3, `{"hits":{"total":{"value":3,"relation":"eq"}`+rest, `{"hits":{"total":{"value":3,"relation":"gte"}`+rest)
+	f(0, `{"hits":{"total":{"value":0,"relation":"eq"}`+rest, `{"hits":{"total":{"value":0,"relation":"gte"}`+rest)
+	f(2, `{"hits":{"total":{"value":30,"relation":"eq"}`+rest, `{"hits":{"total":{"value":2,"relation":"gte"}`+rest)
+	f(2, `{"hits":{"total":30`+rest, `{"hits":{"total":30`+rest)
+	f(2, `{"hits":{"hits":[{"_index":"i","inner_hits":{"x":{"hits":{"total":{"value":9,"relation":"eq"},"hits":[]}}}}]}}`,
+		`{"hits":{"hits":[{"_index":"i","inner_hits":{"x":{"hits":{"total":{"value":9,"relation":"eq"},"hits":[]}}}}]}}`)
+}

@@ -85,6 +85,9 @@ func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection
 func (pl *plan) appendLines(dst []byte, search endpoint.Search, v esjson.Value, f forwarded, b *binding) ([]byte, *ask.Rejection) {
 	b.knowFields(pl.s, search.Body)
 	search.Opts = f.opts
+	if b.hides {
+		search = search.WithoutHeader("search_type") // as in the URL of a search
+	}
 	dst = slices.Grow(dst, len(search.Body)+b.room())
 	lines, err := query.AppendSearch(append(search.AppendHeader(dst, f.names), '\n'), v, nil, &b.rules)
 	if err != nil {

@@ -19,10 +19,10 @@ func (b *binding) treatSearch(form searchForm) Treatment {
 		return countTreatment{told: b.told()}
 	}
 	answer := b.answer()
-	if b.rules.TotalUntold {
-		without := *answer
-		without.TotalUntold = true
-		answer = &without
+	if total := b.rules.Total; total.Cut {
+		cut := *answer
+		cut.CutTotal, cut.TotalMost = true, total.Most
+		answer = &cut
 	}
 	return searchTreatment{answer: answer, told: b.told()}
 }

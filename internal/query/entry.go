@@ -41,10 +41,14 @@ func appendBody(dst []byte, body esjson.Value, p *Params, r *Rules, keys shape) 
 	k := walker{rules: r}
 	k.w.Reset(dst)
 	k.w.BeginObject()
+	if _, hits := keys["track_total_hits"]; hits {
+		if err := k.total(body, p); err != nil {
+			return dst, err
+		}
+	}
 	if err := k.body(body, p.over, keys); err != nil {
 		return dst, err
 	}
-	r.TotalUntold = k.untold
 	k.w.EndObject()
 	return k.w.Bytes(), nil
 }

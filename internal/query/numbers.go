@@ -20,10 +20,6 @@ func (k *walker) number(v esjson.Value, key string, as kind) error {
 		if !isFinite(v) {
 			return badValue(v, key, "want a number")
 		}
-	case as == hitCount && k.hidesDocs() && tracksNone(v):
-		k.untold = true
-		k.w.Raw([]byte("1"))
-		return nil
 	case as == hitCount && isFlag(v):
 	case as == long:
 		if !isWhole(v, math.MinInt64, math.MaxInt64) {
@@ -38,15 +34,6 @@ func (k *walker) number(v esjson.Value, key string, as kind) error {
 	}
 	k.w.Value(v)
 	return nil
-}
-
-// tracksNone reports whether a track_total_hits asks for no total: false, or -1.
-func tracksNone(v esjson.Value) bool {
-	if on, err := v.Bool(); err == nil {
-		return !on
-	}
-	n, err := strconv.ParseFloat(v.String(), 64)
-	return v.String() == "false" || err == nil && n == -1
 }
 
 // isWhole reports whether v is an integer from low to high: a number without a

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strconv"
 	"strings"
 
 	"guard/internal/esjson"
@@ -22,8 +23,13 @@ import (
 //     an error of a clause beside it would come or not, and the shard be asked or not.
 //     A dis_max around it ends that (measured on OpenSearch 2.19 and 3.4, and on
 //     Elasticsearch 7.10); hits and scores stay.
-//   - A search that tracks no total and is sorted by a field skips shards by their
-//     smallest and largest value. It is made to track one hit, which is not shown.
+//   - Shards of a search that is sorted by a field are skipped by their smallest and
+//     largest value once there are hits enough to tell the total. All hits are counted
+//     then, and the total is cut to what the client asked for.
+//   - A search that ends after some hits tells whether a shard could count them by its
+//     statistics, which depends on hidden documents. It is not ended.
+//   - The fast vector highlighter stands for the first 1,024 words of a prefix. The
+//     unified one takes its place.
 
 // bounded prints a clause under a document rule so that hidden documents change nothing.
 func (k *walker) bounded(v esjson.Value, c *clause) error {
@@ -34,17 +40,52 @@ func (k *walker) bounded(v esjson.Value, c *clause) error {
 		return k.beginning(v, c)
 	case nearSpellings(c, v):
 		return k.spelled(v, c)
-	case strings.HasPrefix(c.name, "span_"), c.name == "field_masking_span":
+	case strings.HasPrefix(c.name, "span_"), c.name == "field_masking_span", isPhrase(c, v):
 		return k.unweighed(v, c)
+	case c.name == "rank_feature" && !hasPivot(v):
+		return refuse(v, c.name, "its pivot is the mean of all documents of the shard; want log, sigmoid, linear, or saturation with a pivot%s", underDocRule)
 	}
 	return k.printed(v, c)
+}
+
+// isPhrase reports whether a clause looks for words that stand together. An analyser can
+// put several words in one place of a phrase, and each of them weighs in its score.
+func isPhrase(c *clause, v esjson.Value) bool {
+	switch c.name {
+	case "match_phrase":
+		return true
+	case "query_string", "simple_query_string":
+		text, _ := v.Lookup("query")
+		return strings.Contains(text.String(), `"`) || typeOf(c, v) == "phrase"
+	}
+	return typeOf(c, v) == "phrase"
+}
+
+// typeOf returns the type of a clause over several fields, without the ways to spell it.
+func typeOf(c *clause, v esjson.Value) string {
+	if c.form != multi {
+		return ""
+	}
+	t, _ := v.Lookup("type")
+	return strings.ToLower(strings.ReplaceAll(t.String(), "_", ""))
+}
+
+// hasPivot reports whether a rank_feature says by what it is to be compared.
+func hasPivot(v esjson.Value) bool {
+	for _, function := range []string{"log", "sigmoid", "linear"} {
+		if _, ok := v.Lookup(function); ok {
+			return true
+		}
+	}
+	saturation, _ := v.Lookup("saturation")
+	_, ok := saturation.Lookup("pivot")
+	return ok
 }
 
 // beginsWords reports whether the last word of a clause's text is the beginning of words
 // in a phrase.
 func beginsWords(c *clause, v esjson.Value) bool {
-	t, _ := v.Lookup("type")
-	return c.name == "match_phrase_prefix" || c.form == multi && strings.EqualFold(strings.ReplaceAll(t.String(), "_", ""), "phraseprefix")
+	return c.name == "match_phrase_prefix" || typeOf(c, v) == "phraseprefix"
 }
 
 // nearSpellings reports whether a clause on a text also matches other words than those
@@ -197,5 +238,44 @@ func (k *walker) unskipped(v esjson.Value, c *clause) error {
 	k.w.EndArray()
 	k.w.EndObject()
 	k.w.EndObject()
+	return nil
+}
+
+// tracked is what clusters count to if they are not told.
+const tracked = 10_000
+
+// total has all hits counted by a search under a document rule that is sorted, and notes
+// what of the total is to be told.
+func (k *walker) total(body esjson.Value, p *Params) error {
+	k.rules.Total = Total{}
+	_, inURL := find(p.Keep, "sort")
+	_, over := p.over.Lookup("sort")
+	_, sorted := body.Lookup("sort")
+	if !k.hidesDocs() || !inURL && !over && !sorted {
+		return nil
+	}
+	k.counted = true
+	k.w.Key("track_total_hits")
+	k.w.Bool(true)
+	asked, ok := p.over.Lookup("track_total_hits")
+	if !ok {
+		asked, ok = body.Lookup("track_total_hits")
+	}
+	if !ok {
+		k.rules.Total = Total{Cut: true, Most: tracked}
+		return nil
+	}
+	switch on, err := asked.Bool(); {
+	case err == nil && on, asked.String() == "true":
+		return nil
+	case err == nil, asked.String() == "false":
+		k.rules.Total = Total{Cut: true, Most: -1}
+		return nil
+	}
+	n, err := strconv.ParseFloat(asked.String(), 64)
+	if err != nil { // the walk says what is wrong
+		n = 0
+	}
+	k.rules.Total = Total{Cut: true, Most: int64(n)}
 	return nil
 }

@@ -24,6 +24,10 @@ func TestUnweighed(t *testing.T) {
 	}
 	f(`{"match":{"a":"b"}}`, `{"match":{"a":"b"}}`)
 	f(`{"match":{"a":{"query":"b","fuzziness":"AUTO","boost":2}}}`, `{"constant_score":{"filter":{"match":{"a":{"query":"b","fuzziness":"AUTO","boost":2,"fuzzy_rewrite":"constant_score"}}},"boost":2}}`)
+	f(`{"match_phrase":{"a":"b c"}}`, `{"constant_score":{"filter":{"match_phrase":{"a":"b c"}}}}`) // an analyser can put several words in one place
+	f(`{"multi_match":{"query":"b c","fields":["a"],"type":"phrase"}}`, `{"constant_score":{"filter":{"multi_match":{"query":"b c","fields":["a"],"type":"phrase"}}}}`)
+	f(`{"query_string":{"query":"\"b c\" d"}}`, `{"constant_score":{"filter":{"query_string":{"query":"\"b c\" d"}}}}`)
+	f(`{"query_string":{"query":"b d"}}`, `{"query_string":{"query":"b d"}}`)
 	f(`{"span_or":{"clauses":[{"span_term":{"a":"b"}},{"span_first":{"match":{"span_term":{"a":"c"}},"end":1}}],"boost":3}}`,
 		`{"constant_score":{"filter":{"span_or":{"clauses":[{"span_term":{"a":"b"}},{"span_first":{"match":{"span_term":{"a":"c"}},"end":1}}],"boost":3}},"boost":3}}`)
 	f(`{"bool":{"should":[{"span_term":{"a":"b"}},{"term":{"a":"b"}}]}}`, `{"bool":{"should":[{"constant_score":{"filter":{"span_term":{"a":"b"}}}},{"term":{"a":"b"}}]}}`)
@@ -69,36 +73,24 @@ func TestNoChoiceOfWords(t *testing.T) {
 // TestNothingIsSkipped holds that neither a clause nor a shard goes by what hidden
 // documents hold.
 func TestNothingIsSkipped(t *testing.T) {
-	f := func(body, want string, untold bool) {
+	f := func(body, want string) {
 		t.Helper()
-		var tape esjson.Tape
-		v, err := esjson.Parse(&tape, []byte(body), esjson.RequestLimits())
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := &Rules{Filter: `{"term":{"d":"x"}}`}
-		got, err := AppendSearch(nil, v, nil, r)
-		if err != nil || !strings.Contains(string(got), want) || r.TotalUntold != untold {
-			t.Errorf("%s became %s, total untold %v, %v; want %s", body, got, r.TotalUntold, err, want)
+		if got, err := searchUnder(t, body, `{"term":{"d":"x"}}`); err != nil || !strings.Contains(got, want) {
+			t.Errorf("%s became %s, %v; want %s", body, got, err, want)
 		}
 	}
 	const inMax = `{"dis_max":{"queries":[{"range":{"at":{"gte":1}}}]}}`
 	const ranged = `{"range":{"at":{"gte":1}}}`
-	f(`{"query":`+ranged+`}`, `"must":[`+inMax+`]`, false)
-	f(`{"query":{"bool":{"must_not":[`+ranged+`]}}}`, `"must_not":[`+inMax+`]`, false)
-	f(`{"post_filter":`+ranged+`}`, `"post_filter":`+inMax, false)
-	f(`{"aggs":{"a":{"filter":`+ranged+`}}}`, `"filter":`+inMax, false)
-	f(`{"aggs":{"a":{"filters":{"filters":{"x":`+ranged+`}}}}}`, `"x":`+inMax, false)
-	f(`{"rescore":{"query":{"rescore_query":`+ranged+`}}}`, `"rescore_query":`+inMax, false)
-	f(`{"highlight":{"fields":{"a":{}},"highlight_query":`+ranged+`}}`, inMax, false)
-	f(`{"sort":[{"a":{"nested":{"path":"p","filter":`+ranged+`}}}]}`, `"filter":`+inMax, false)
-
-	f(`{"track_total_hits":false}`, `"track_total_hits":1`, true)
-	f(`{"track_total_hits":"false"}`, `"track_total_hits":1`, true)
-	f(`{"track_total_hits":-1}`, `"track_total_hits":1`, true)
-	f(`{"track_total_hits":-1.0}`, `"track_total_hits":1`, true)
-	f(`{"track_total_hits":true}`, `"track_total_hits":true`, false)
-	f(`{"track_total_hits":0}`, `"track_total_hits":0`, false)
+	f(`{"query":`+ranged+`}`, `"must":[`+inMax+`]`)
+	f(`{"query":{"bool":{"must_not":[`+ranged+`]}}}`, `"must_not":[`+inMax+`]`)
+	f(`{"post_filter":`+ranged+`}`, `"post_filter":`+inMax)
+	f(`{"aggs":{"a":{"filter":`+ranged+`}}}`, `"filter":`+inMax)
+	f(`{"aggs":{"a":{"filters":{"filters":{"x":`+ranged+`}}}}}`, `"x":`+inMax)
+	f(`{"rescore":{"query":{"rescore_query":`+ranged+`}}}`, `"rescore_query":`+inMax)
+	f(`{"highlight":{"fields":{"a":{}},"highlight_query":`+ranged+`}}`, inMax)
+	f(`{"sort":[{"a":{"nested":{"path":"p","filter":`+ranged+`}}}]}`, `"filter":`+inMax)
+	f(`{"terminate_after":1,"size":0}`, `{"size":0,"query":`)
+	f(`{"highlight":{"fields":{"a":{"type":"fvh"},"b":{"type":"plain"}}}}`, `"fields":{"a":{"type":"unified"},"b":{"type":"plain"}}`)
 
 	rule, err := ValidateRoleQuery([]byte(ranged))
 	if err != nil || string(rule) != inMax {
@@ -106,9 +98,10 @@ func TestNothingIsSkipped(t *testing.T) {
 	}
 }
 
-// TestTotalOfTheURL holds that the URL's word on the total counts, as for the cluster.
-func TestTotalOfTheURL(t *testing.T) {
-	f := func(url, body, want string, untold bool) {
+// TestTotal holds that a sorted search counts all hits, since no shard is skipped then,
+// and that of the total is told what the client asked for, in the URL first.
+func TestTotal(t *testing.T) {
+	f := func(params []Param, body string, counted bool, want Total) {
 		t.Helper()
 		var tape esjson.Tape
 		v, err := esjson.Parse(&tape, []byte(body), esjson.RequestLimits())
@@ -116,20 +109,55 @@ func TestTotalOfTheURL(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &Rules{Filter: `{"term":{"d":"x"}}`}
-		p, err := CheckParams(Search, []Param{{Name: "track_total_hits", Value: url, HasValue: true}, {Name: "batched_reduce_size", Value: "2", HasValue: true}}, r)
-		if err != nil || len(p.Keep) > 0 {
-			t.Fatalf("%s: kept %v, %v", url, p, err)
+		p, err := CheckParams(Search, params, r)
+		if err != nil {
+			t.Fatal(err)
 		}
 		got, err := AppendSearch(nil, v, p, r)
-		if err != nil || !strings.Contains(string(got), want) || r.TotalUntold != untold {
-			t.Errorf("%s and %s became %s, total untold %v, %v; want %s", url, body, got, r.TotalUntold, err, want)
+		if err != nil || strings.HasPrefix(string(got), `{"track_total_hits":true,`) != counted || counted && strings.Count(string(got), "track_total_hits") != 1 || r.Total != want {
+			t.Errorf("%v %s became %s, told of the total %+v, %v; want %+v", params, body, got, r.Total, err, want)
 		}
 	}
-	f("false", `{}`, `"track_total_hits":1`, true)
-	f("false", `{"track_total_hits":true}`, `"track_total_hits":1`, true)
-	f("true", `{"track_total_hits":false}`, `"track_total_hits":"true"`, false)
-	f("100", `{"track_total_hits":false}`, `"track_total_hits":"100"`, false)
-	f("-1", `{}`, `"track_total_hits":1`, true)
+	url := func(name, value string) []Param { return []Param{{Name: name, Value: value, HasValue: true}} }
+	const sorted = `{"sort":["a"]`
+	f(nil, sorted+`}`, true, Total{Cut: true, Most: 10_000})
+	f(nil, sorted+`,"track_total_hits":false}`, true, Total{Cut: true, Most: -1})
+	f(nil, sorted+`,"track_total_hits":"false"}`, true, Total{Cut: true, Most: -1})
+	f(nil, sorted+`,"track_total_hits":-1}`, true, Total{Cut: true, Most: -1})
+	f(nil, sorted+`,"track_total_hits":7}`, true, Total{Cut: true, Most: 7})
+	f(nil, sorted+`,"track_total_hits":"7"}`, true, Total{Cut: true, Most: 7})
+	f(nil, sorted+`,"track_total_hits":true}`, true, Total{})
+	f(url("sort", "a:asc"), `{}`, true, Total{Cut: true, Most: 10_000})
+	f(url("track_total_hits", "false"), sorted+`}`, true, Total{Cut: true, Most: -1})
+	f(url("track_total_hits", "true"), sorted+`,"track_total_hits":false}`, true, Total{})
+	f(url("track_total_hits", "5"), sorted+`,"track_total_hits":false}`, true, Total{Cut: true, Most: 5})
+	f(nil, `{"track_total_hits":false}`, false, Total{})
+	f(nil, `{}`, false, Total{})
+
+	for _, name := range []string{"terminate_after", "search_type", "batched_reduce_size"} {
+		value := map[string]string{"search_type": "dfs_query_then_fetch"}[name]
+		if p, err := CheckParams(Search, url(name, value), &Rules{Filter: `{"term":{"d":"x"}}`}); err != nil || len(p.Keep) > 0 {
+			t.Errorf("%s is kept: %v, %v", name, p, err)
+		}
+		if p, err := CheckParams(Search, url(name, value), &Rules{Filter: Free}); err != nil || len(p.Keep) != 1 {
+			t.Errorf("%s is not kept without a rule: %v, %v", name, p, err)
+		}
+	}
+}
+
+// TestPivot holds that no rank_feature is compared by the mean of all documents.
+func TestPivot(t *testing.T) {
+	f := func(options string, answered bool) {
+		t.Helper()
+		if _, err := searchUnder(t, `{"query":{"rank_feature":{"field":"p"`+options+`}}}`, `{"term":{"d":"x"}}`); (err == nil) != answered {
+			t.Errorf("%s: %v; want it answered: %v", options, err, answered)
+		}
+	}
+	f(``, false)
+	f(`,"saturation":{}`, false)
+	f(`,"saturation":{"pivot":8}`, true)
+	f(`,"log":{"scaling_factor":1}`, true)
+	f(`,"sigmoid":{"pivot":7,"exponent":0.6}`, true)
 }
 
 // searchUnder prints a search under a document rule.

@@ -120,7 +120,7 @@ var paramTable = map[string]param{
 	"pre_filter_shard_size":         {on: Search | MultiSearch, verdict: verdict{dls: "it tells which shards hold a value, also of hidden documents"}},
 	"max_concurrent_shard_requests": {on: Search | MultiSearch},
 	"max_concurrent_searches":       {on: MultiSearch},
-	"batched_reduce_size":           {on: Search}, // a hint, dropped under a document rule: the answer counts the batches
+	"batched_reduce_size":           {on: Search},
 	"allow_partial_search_results":  {on: Search},
 	"ccs_minimize_roundtrips":       {on: Search | MultiSearch},
 	"cancel_after_time_interval":    {on: Search | MultiSearch},
@@ -136,6 +136,14 @@ var paramTable = map[string]param{
 	"filter_path":                   {on: Search | Count | MultiSearch},
 	"pretty":                        {on: Search | Count | MultiSearch},
 	"human":                         {on: Search | Count | MultiSearch},
+}
+
+// tellsOfHidden are parameters that are not passed on under a document rule. None is a
+// part of what is asked: they say how it is to be found.
+var tellsOfHidden = map[string]bool{
+	"batched_reduce_size": true, // the answer counts the batches of shards that ran
+	"terminate_after":     true, // see oracle.go
+	"search_type":         true, // dfs_query_then_fetch adds up the statistics of all indices: one's own document asks for any word
 }
 
 // CheckParams judges the parameters of a URL and takes out those whose meaning a
@@ -164,7 +172,7 @@ func CheckParams(on Endpoint, params []Param, r *Rules) (*Params, error) {
 			return nil, refuseParam(given.Name, "want "+strings.Join(row.only, " or "))
 		}
 		switch {
-		case row.move == dropped, given.Name == "batched_reduce_size" && k.hidesDocs():
+		case row.move == dropped, k.hidesDocs() && tellsOfHidden[given.Name]:
 		case row.move == withQuery && asks && (k.docRule() || k.fieldRule()),
 			row.move == withField && k.fieldRule(),
 			given.Name == "sort" && k.hidesDocs() && asksOrder(given.Value),

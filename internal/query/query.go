@@ -55,13 +55,19 @@ type Rules struct {
 
 	Mapped Mapped // nil: every index has every field
 
-	// TotalUntold is set by AppendSearch: the search tracks a total that the client did
-	// not ask for, so that it must not be told.
-	TotalUntold bool
+	// Total is set by AppendSearch: what of the total of the hits is to be told, where the
+	// cluster was asked for more than the client.
+	Total Total
 
 	// Replaced, if it is set, takes the names that were replaced by stand-ins: what the
 	// cluster says of stand-ins has to be told with the client's own names.
 	Replaced *Names
+}
+
+// Total says what is told of the total of the hits of a search. The zero value is: all.
+type Total struct {
+	Cut  bool
+	Most int64 // up to so many are counted; below 0 there is no total
 }
 
 // Mapped knows the mappings of the indices of the request.

@@ -50,8 +50,8 @@ type walker struct {
 	ending string
 	// instead tells that a phrase's prefix is printed as a prefix alone; see beginning.
 	instead bool
-	// untold tells that the total of the hits is tracked though the client wants none.
-	untold bool
+	// counted tells that all hits are counted whatever the client asks; see total.
+	counted bool
 	// inner tells that hits here are those of a clause, not of the body.
 	inner bool
 	// topHits tells that hits here are those of a top_hits aggregation, and unrewritten
@@ -178,7 +178,14 @@ func (k *walker) member(v esjson.Value, key string, sh shape) error {
 	if k.role && key == "_name" {
 		return nil // it would show in the answer, and means nothing to a filter
 	}
-	if k.instead {
+	switch {
+	case key == "track_total_hits" && k.counted,
+		key == "terminate_after" && k.hidesDocs() && !k.role: // see oracle.go
+		aside := walker{rules: k.rules}
+		aside.w.BeginObject()
+		aside.w.Key(key)
+		return aside.slot(v, key, &s)
+	case k.instead:
 		switch key {
 		case "slop", "max_expansions", "zero_terms_query":
 			return nil // of phrases alone

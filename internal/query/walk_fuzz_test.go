@@ -91,7 +91,7 @@ func FuzzSearch(f *testing.F) {
 
 // changesMore finds bodies of which a document rule changes more than checkFiltered knows:
 // a highlight gets a query of its own, a sort by _doc another name, and so on.
-var changesMore = regexp.MustCompile(`highlight|_doc|phrase|track_total_hits|\\`)
+var changesMore = regexp.MustCompile(`highlight|_doc|phrase|track_total_hits|terminate_after|sort|\\`)
 
 // checkFiltered reports whether out is the body of v with its query under a filter.
 func checkFiltered(t *testing.T, v esjson.Value, out string) {
@@ -179,7 +179,7 @@ func unwrapped(v esjson.Value) esjson.Value {
 }
 
 func bound(name string, v esjson.Value) bool {
-	return name == "range" || strings.HasPrefix(name, "span_") || name == "field_masking_span" || nearSpellings(clauses[name], v)
+	return name == "range" || strings.HasPrefix(name, "span_") || name == "field_masking_span" || nearSpellings(clauses[name], v) || isPhrase(clauses[name], v)
 }
 
 // onlyWord reports whether an object holds a value, and the way to rewrite it at most.
