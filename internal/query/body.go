@@ -21,7 +21,7 @@ var topHits = fetched
 var innerHits = join(fetched, of(scalar, "name", "ignore_unmapped"), shape{"collapse": {kind: object, keys: of(rankName, "field")}})
 
 // searchKeys is the table of the keys of a search body.
-var searchKeys = join(fetched, of(scalar, "timeout", "include_named_queries_score"), of(hitCount, "track_total_hits"),
+var searchKeys = join(fetched, of(scalar, "timeout"), of(hitCount, "track_total_hits"),
 	of(whole, "terminate_after"), of(decimal, "min_score"),
 	of(scalars, "search_after", "stats"), of(queryOne, "query", "post_filter"), of(aggsNamed, "aggs", "aggregations"),
 	shape{
@@ -33,6 +33,8 @@ var searchKeys = join(fetched, of(scalar, "timeout", "include_named_queries_scor
 		})},
 		"slice": {kind: object, keys: join(of(rankName, "field"), of(whole, "id", "max"))},
 
+		// What is weighed in a constant_score around a clause is told by its own score.
+		"include_named_queries_score": {kind: off, verdict: verdict{dls: whyStats}},
 		// A profile prints the query of every shard with the filter in it.
 		"profile": {kind: off, verdict: both(whyText)},
 		// Suggesters read the term dictionary; no query binds them.

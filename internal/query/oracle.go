@@ -164,15 +164,24 @@ func (k *walker) spelled(v esjson.Value, c *clause) error {
 	return k.unweighed(v, c)
 }
 
-// spellsNear reports whether a ~ in a text does not stand behind a phrase, where it means
+// spellsNear reports whether a ~ in a text may not stand behind a phrase, where it means
 // a distance.
 func spellsNear(text string) bool {
-	for i, b := range []byte(text) {
-		if b == '~' && (i == 0 || text[i-1] != '"') {
-			return true
+	quotes, closed, near := 0, false, false
+	for i := 0; i < len(text); i++ {
+		behind := closed
+		closed = false
+		switch text[i] {
+		case '\\':
+			i++ // what is escaped means itself
+		case '"':
+			quotes++
+			closed = quotes%2 == 0
+		case '~':
+			near = near || !behind
 		}
 	}
-	return false
+	return near || quotes%2 != 0 && strings.Contains(text, "~")
 }
 
 // endOptions prints what has to stand at the end of the options of a clause, and ends them.

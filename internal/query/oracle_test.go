@@ -57,6 +57,10 @@ func TestNoChoiceOfWords(t *testing.T) {
 	f(`{"query_string":{"query":"\"b c\"~2","fields":["a"]}}`, `{"query_string":{"query":"\"b c\"~2","fields":["a"]}}`)
 	f(`{"simple_query_string":{"query":"b~1","fields":["a"]}}`, "")
 	f(`{"simple_query_string":{"query":"~","fields":["a"]}}`, "")
+	f(`{"simple_query_string":{"query":"al\\\"~2","fields":["a"]}}`, "") // the quotation mark is a letter
+	f(`{"query_string":{"query":"al\\\"~2","fields":["a"]}}`, "")
+	f(`{"query_string":{"query":"\"a b\" al\"~2","fields":["a"]}}`, "")
+	f(`{"query_string":{"query":"\"a b\"~2~1","fields":["a"]}}`, "")
 
 	f(`{"match_phrase_prefix":{"a":"b"}}`, `{"match_bool_prefix":{"a":"b"}}`)
 	f(`{"match_phrase_prefix":{"a":{"query":"Ab1","slop":2,"max_expansions":99,"zero_terms_query":"none","analyzer":"simple"}}}`, `{"match_bool_prefix":{"a":{"query":"Ab1","analyzer":"simple"}}}`)

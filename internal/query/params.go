@@ -113,7 +113,7 @@ var paramTable = map[string]param{
 	"min_score":                     {on: Count},
 	"track_scores":                  {on: Search},
 	"track_total_hits":              {on: Search},
-	"include_named_queries_score":   {on: Search},
+	"include_named_queries_score":   {on: Search, flag: true, verdict: verdict{dls: whyStats}},
 	"preference":                    kept,
 	"routing":                       kept,
 	"request_cache":                 {on: Search},
