@@ -13,7 +13,7 @@ const maxFetched = 1 << 30 // 1 GiB
 // Fetch asks the cluster on guard's own account, with a read that may be repeated, and
 // returns the whole answer. target is a path with its query.
 func (t *Transport) Fetch(ctx context.Context, method, target string) (status int, body []byte, err error) {
-	c := &call{method: method, target: target, fields: []field{newField("Accept", "application/json")}, repeatable: true}
+	c := &call{method: method, target: target, fields: []field{newField("Accept", "application/json")}, repeatable: true, own: true}
 	status, body, err = t.fetch(ctx, c)
 	if c.again(err) {
 		status, body, err = t.fetch(ctx, c)

@@ -60,10 +60,22 @@ type host struct {
 
 	// The lock of nodes guards all below.
 	conns   int     // open ones, or about to be opened
+	asked   int     // of those under way, guard's own questions
 	idle    []*wire // the oldest first; the last used is taken first, so that those not needed grow old
 	picked  uint64  // when it was chosen last, in picks
 	removed bool    // it is not in the list any more
 	health  health
+}
+
+// asks notes that n of guard's own questions more are under way: one of them waits for
+// the cluster to change, most of the time.
+func (h *host) asks(c *call, n int) {
+	if !c.own {
+		return
+	}
+	h.nodes.mu.Lock()
+	h.asked += n
+	h.nodes.mu.Unlock()
 }
 
 // load is the number of calls under way on the node.
@@ -187,7 +199,7 @@ func (n *nodes) choose(p *pick) (best *host, left bool) {
 // for more than it is and takes part in a share of the choices only: the first bounds
 // it where there is much to do, the second where calls come one by one.
 func (h *host) merit(p *pick, slowStart time.Duration) (rank, float64) {
-	load := float64(h.load())
+	load := float64(h.load() - h.asked)
 	switch {
 	case h.health.out && h == p.avoid:
 		return rankLast, load

@@ -699,3 +699,37 @@ func nodesIn(t *testing.T, g *guarded, state nodeState) float64 {
 	t.Fatalf("no metric of nodes that are %s", state)
 	return 0
 }
+
+// TestOwnQuestionsAreNoLoad holds that the question on which guard waits for the cluster to
+// change does not keep requests from a node that has nothing else to do.
+func TestOwnQuestionsAreNoLoad(t *testing.T) {
+	waits, other := newFake(t), newFake(t)
+	hold := make(chan struct{})
+	defer close(hold)
+	for _, node := range []*esfake{waits, other} {
+		node.answers(func(c net.Conn, r *http.Request, _ []byte) {
+			if r.URL.Path == "/wait" {
+				<-hold
+			}
+			writeAnswer(c, 200, "{}")
+		})
+	}
+	c := testConfig(waits.url(), other.url())
+	tr, err := NewTransport(c.Upstream, c.Timeouts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { _, _, _ = tr.Fetch(ctx, "GET", "/wait") }() // it ends with the test
+	eventually(t, "the question waits", func() bool { return len(waits.requests())+len(other.requests()) == 1 })
+	for range 10 {
+		if _, _, err := tr.Fetch(ctx, "GET", "/"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := len(waits.requests()), len(other.requests()); a < 4 || b < 4 {
+		t.Errorf("the nodes got %d and %d requests; want them spread", a, b)
+	}
+}

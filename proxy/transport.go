@@ -83,7 +83,9 @@ func (t *Transport) Do(ctx context.Context, c *call) (*answer, error) {
 			return nil, err
 		}
 		c.node = w.host
+		w.host.asks(c, 1)
 		a, blame, err := w.exchange(ctx, c)
+		w.host.asks(c, -1)
 		if err == nil {
 			w.host.answered()
 			return a, nil

@@ -29,6 +29,7 @@ type call struct {
 	framing    framing // of body
 	abort      func()  // ends a read of the source that body waits in
 	repeatable bool
+	own        bool // guard's own question, which may wait for long and is no work for the node
 
 	node *host // where it was sent last
 }
