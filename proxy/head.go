@@ -144,8 +144,6 @@ func (h *head) interpret() *ask.Rejection {
 				return frameFault(417, "expectation %q; want 100-continue", clip(f.value))
 			}
 			h.expect = !h.http10
-		case "upgrade", "http2-settings":
-			return frameFault(501, "header %q: guard does not change the protocol of a connection", name)
 		case "connection":
 			h.close = h.close || hasToken(f.value, "close")
 			if name := namedForAll(f.value); name != "" {

@@ -15,7 +15,9 @@ var hopByHop = map[string]bool{
 
 // forwarded are the request headers that reach the cluster, in lower case. The list is
 // closed (law 11): identity, tenant, impersonation and internal headers, in any spelling,
-// are simply not on it, nor are the client's credentials.
+// are simply not on it, nor are the client's credentials. Nor is Upgrade: clients that
+// would rather speak HTTP/2 ask with each first request, as the JDK's does, and go on
+// with HTTP/1.1 where no 101 comes (RFC 9110, 7.8).
 var forwarded = map[string]bool{
 	"accept": true, "accept-encoding": true, "accept-language": true, "cache-control": true, "pragma": true,
 	"access-control-request-headers": true, "access-control-request-method": true, "origin": true,
