@@ -67,7 +67,11 @@ func (m Match) read(p ask.Param, q *Query, inURL *bodyInParams) error {
 			return m.badParam("holds parameter [%s]: %s", p.Name, err)
 		}
 	case IndexName:
-		if _, inPath := m.Index(); inPath || p.Value == "" {
+		inPath, named := m.Index()
+		if named && inPath == p.Value {
+			return nil // go-elasticsearch writes the path's index of a multi-search here as well
+		}
+		if named || p.Value == "" {
 			return m.badParam("names its index twice or not at all in parameter [%s]; want it once", p.Name)
 		}
 		q.Index, q.HasIndex = p.Value, true

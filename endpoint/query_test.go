@@ -111,7 +111,9 @@ func TestQueryParams(t *testing.T) {
 	}
 	f("GET", "/a/_search?size=1&pretty&from=2", "", "size=1", "pretty", "from=2") // order is kept
 	f("GET", "/a/_search?q=a%3Ab%20c+d", "", "q=a:b c d")
-	f("GET", "/_search?index=a,b&size=1", "", "size=1") // goes into the path
+	f("GET", "/_search?index=a,b&size=1", "", "size=1")               // goes into the path
+	f("POST", "/a,b/_msearch?index=a,b", "{}\n{}\n")                  // is there already, as go-elasticsearch has it
+	f("POST", "/%3Ca%3E/_bulk?index=%3ca%3E&refresh", "x", "refresh") // compared as decoded
 	f("GET", "/a/_search?version&seq_no_primary_term=true&track_scores=false", "", "version", "seq_no_primary_term=true", "track_scores=false")
 	f("GET", "/a/_search?_source_includes=x&_source_excludes=y&docvalue_fields=z&stored_fields=s&sort=a:asc&df=d", "",
 		"_source_includes=x", "_source_excludes=y", "docvalue_fields=z", "stored_fields=s", "sort=a:asc", "df=d")
@@ -161,6 +163,7 @@ func TestQueryRefuses(t *testing.T) {
 	bad("GET", "/a/_search?expand_wildcards=opened", "", "request [/a/_search] holds parameter [expand_wildcards]: No valid expand wildcard value [opened]")
 	bad("GET", "/a/_search?expand_wildcards=", "", "request [/a/_search] holds parameter [expand_wildcards]: No valid expand wildcard value []")
 	bad("GET", "/a/_search?index=b", "", "request [/a/_search] names its index twice or not at all in parameter [index]; want it once")
+	bad("GET", "/a,b/_search?index=b,a", "", "request [/a,b/_search] names its index twice or not at all in parameter [index]; want it once")
 	bad("GET", "/_search?index=", "", "request [/_search] names its index twice or not at all in parameter [index]; want it once")
 	bad("PUT", "/a/_doc/1?op_type=CREATE", "{}", "request [/a/_doc/1] holds parameter [op_type]: opType must be 'create' or 'index', found: [CREATE]")
 	bad("GET", "/a/_search?source=%7B%7D", "", "request [/a/_search] carries a body in its URL: source and source_content_type parameters are required")
