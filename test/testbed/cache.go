@@ -146,24 +146,53 @@ func Fetch(ctx context.Context, kind Kind) (string, error) {
 // fetchHome assembles the home of b aside and renames it into place.
 func fetchHome(ctx context.Context, cache string, b build, java jdk) (string, error) {
 	home := filepath.Join(cache, "homes", homeName(b))
-	err := withLock(ctx, filepath.Join(cache, "lock"), func() error {
-		if exists(home) {
+	return home, keep(ctx, filepath.Join(cache, "lock"), home, func(aside string) (string, error) {
+		return filepath.Join(aside, "home"), assemble(ctx, aside, cache, b, java)
+	})
+}
+
+// Keep makes sure that the cache has the folder of that name and returns its path. What
+// is missing is filled by fill, in a folder beside that is renamed when it is whole.
+// It is safe to be called by several processes at once; one fills at a time.
+func Keep(ctx context.Context, name string, fill func(dir string) error) (string, error) {
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(cache, name)
+	if exists(path) {
+		return path, nil // fast path: a folder appears by a rename, whole
+	}
+	return path, keep(ctx, filepath.Join(cache, "keep.lock"), path, func(aside string) (string, error) {
+		dir := filepath.Join(aside, filepath.Base(path))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return "", fmt.Errorf("cannot make a folder in the cache: %w", err)
+		}
+		return dir, longStep("making "+name, func() error { return fill(dir) })
+	})
+}
+
+// keep makes path, if it is missing, while this process alone holds the lock: what
+// produce returns, made in a folder of its own, is renamed to it.
+func keep(ctx context.Context, lock, path string, produce func(aside string) (string, error)) error {
+	return withLock(ctx, lock, func() error {
+		if exists(path) {
 			return nil
 		}
-		if err := os.MkdirAll(filepath.Dir(home), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return fmt.Errorf("cannot make the cache: %w", err)
 		}
-		aside := filepath.Join(cache, "assembling") // under the lock there is one
+		aside := lock + ".aside" // under the lock there is one
 		if err := os.RemoveAll(aside); err != nil {
 			return fmt.Errorf("cannot clear what an earlier run left: %w", err)
 		}
 		defer os.RemoveAll(aside)
-		if err := assemble(ctx, aside, cache, b, java); err != nil {
+		made, err := produce(aside)
+		if err != nil {
 			return err
 		}
-		return os.Rename(filepath.Join(aside, "home"), home)
+		return os.Rename(made, path)
 	})
-	return home, err
 }
 
 func exists(path string) bool {

@@ -3,7 +3,6 @@ package testbed
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 )
 
@@ -41,23 +40,8 @@ func FetchSuite(ctx context.Context, kind Kind) (string, error) {
 	if exists(jar) {
 		return jar, nil // fast path: a jar appears by a rename, whole
 	}
-	err = withLock(ctx, filepath.Join(cache, "lock"), func() error {
-		if exists(jar) {
-			return nil
-		}
-		if err := os.MkdirAll(filepath.Dir(jar), 0o755); err != nil {
-			return fmt.Errorf("cannot make the cache: %w", err)
-		}
-		aside := filepath.Join(cache, "assembling") // under the lock there is one
-		if err := os.RemoveAll(aside); err != nil {
-			return fmt.Errorf("cannot clear what an earlier run left: %w", err)
-		}
-		defer os.RemoveAll(aside)
-		err := longStep("fetching "+suites[kind], func() error { return fetchAll(ctx, aside, cache, pinned) })
-		if err != nil {
-			return err
-		}
-		return os.Rename(suite.fetched(aside), jar)
+	err = keep(ctx, filepath.Join(cache, "lock"), jar, func(aside string) (string, error) {
+		return suite.fetched(aside), longStep("fetching "+suites[kind], func() error { return fetchAll(ctx, aside, cache, pinned) })
 	})
 	if err != nil {
 		return "", fmt.Errorf("cannot fetch the suite for %s: %w", kind, err)
