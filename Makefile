@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build test check conformance soak bench figures timings demo clean testbed format lint vulncheck race fuzz
+.PHONY: help build test check conformance clients soak bench figures timings demo clean testbed format lint vulncheck race fuzz
 
 # Two packages at a time: each may run a node of 0.6 GB.
 GOTEST := go test -count=1 -p 2
@@ -35,6 +35,9 @@ check: format lint vulncheck testbed race fuzz ## the gate: format, vet, lint, v
 
 conformance: testbed ## the engines' own REST suites through guard: no answer may differ (20 to 60 minutes); see docs/conformance.md
 	go test -count=1 -timeout 4h -v -parallel 2 -run "^TestSuites$$" ./test/conformance -whole
+
+clients: testbed ## real clients in four languages through guard, and the table of docs/clients.md (30 to 90 minutes)
+	go test -count=1 -timeout 4h -v -run "^TestClients$$" ./test/clients -whole -update
 
 soak: testbed ## ten minutes of mixed traffic while policies change and nodes die, with the race detector (SOAKTIME=10m)
 	@command -v "$$(go env CC)" >/dev/null || { echo "soak: the race detector needs a C compiler; install gcc"; exit 1; }
