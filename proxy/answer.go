@@ -148,7 +148,12 @@ func (b *answerBody) Close() {
 			b.wire.kill() // now, since the upload may wait in it
 		}
 		b.keep = b.up.finish() && b.keep
-		if !alive || !b.keep || !b.wire.body.ended() || b.wire.src.Buffered() > 0 {
+		alive = alive && b.keep && b.wire.body.ended()
+		if alive && b.wire.src.Buffered() > 0 {
+			b.wire.host.surplus()
+			alive = false
+		}
+		if !alive {
 			b.wire.kill()
 			return
 		}

@@ -43,6 +43,12 @@ func (n *nodes) report(reg prometheus.Registerer, log *zap.Logger) error {
 			return err
 		}
 	}
+	surplus := prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "guard_upstream_surplus_total", Help: "Connections to the cluster that were closed because more came on them than was asked for.",
+	}, func() float64 { return float64(n.surplus.Load()) })
+	if err := reg.Register(surplus); err != nil {
+		return err
+	}
 	n.log.Store(log)
 	return nil
 }

@@ -31,6 +31,8 @@ type nodes struct {
 	tasks  sync.WaitGroup // probes; see node_health.go
 	lost   chan struct{}  // holds a token when the last node went out
 
+	surplus atomic.Int64 // connections on which more came than was asked for
+
 	mu      sync.Mutex // guards all below, and the lower half of host
 	list    []*host
 	leaving []*host // removed, with calls under way
@@ -84,7 +86,6 @@ func (h *host) load() int { return h.conns - len(h.idle) }
 // pick says what connection a call wants.
 type pick struct {
 	avoid *host   // where the call failed before: rather another node, and a new connection
-	sure  bool    // one that the node has not closed: the call can't be repeated
 	tried []*host // they could not be reached
 }
 
@@ -249,7 +250,7 @@ func (h *host) pop() *wire {
 func (s slot) connection(ctx context.Context, p *pick) (*wire, error) {
 	h := s.host
 	for w := s.wire; w != nil; w = h.another() {
-		if p.avoid == nil && time.Since(w.idle) < h.nodes.limits.idleTime && w.current() && (!p.sure || w.quiet()) {
+		if p.avoid == nil && w.fit() {
 			return w, nil
 		}
 		w.shut()
@@ -273,6 +274,18 @@ func (s slot) connection(ctx context.Context, p *pick) (*wire, error) {
 	}
 	h.drop()
 	return nil, err
+}
+
+// fit reports whether a pooled connection may carry a call.
+func (w *wire) fit() bool {
+	if time.Since(w.idle) >= w.host.nodes.limits.idleTime || !w.current() {
+		return false
+	}
+	found := w.rest()
+	if found == spoken {
+		w.host.surplus()
+	}
+	return found == silent
 }
 
 // another returns a further idle connection to one whose connection was of no use, or

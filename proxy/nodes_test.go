@@ -251,7 +251,7 @@ func TestQueue(t *testing.T) {
 	}
 	t.Cleanup(tr.Close)
 	n := tr.nodes
-	get := func(ctx context.Context) (*wire, error) { return n.acquire(ctx, pick{sure: true}) }
+	get := func(ctx context.Context) (*wire, error) { return n.acquire(ctx, pick{}) }
 	must := func() *wire {
 		t.Helper()
 		w, err := get(context.Background())
@@ -661,7 +661,7 @@ func TestNodesChurn(t *testing.T) {
 func churn(t *testing.T, tr *Transport, rnd *rand.Rand, conf config.Upstream) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(rnd.IntN(20))*time.Millisecond)
 	defer cancel()
-	w, err := tr.nodes.acquire(ctx, pick{sure: rnd.IntN(2) == 0})
+	w, err := tr.nodes.acquire(ctx, pick{})
 	if err != nil {
 		return
 	}

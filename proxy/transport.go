@@ -78,7 +78,7 @@ func (t *Transport) setNodes(list []address) error {
 // Do sends c to one of the nodes.
 func (t *Transport) Do(ctx context.Context, c *call) (*answer, error) {
 	for {
-		w, err := t.nodes.acquire(ctx, pick{avoid: c.node, sure: !c.mayRepeat()})
+		w, err := t.nodes.acquire(ctx, pick{avoid: c.node})
 		if err != nil {
 			return nil, err
 		}

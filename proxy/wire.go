@@ -30,13 +30,18 @@ type wire struct {
 	body bodyReader
 	buf  []byte
 	dead atomic.Bool
-	raw  syscall.RawConn // to look whether it is quiet; nil if it can't be told
+
+	raw   syscall.RawConn // the socket, for rest; nil if there is none to look at
+	look  func(uintptr)   // lookAt, bound once
+	found rest            // what it saw last
+	one   [1]byte         // what it read
 }
 
 func newWire(c net.Conn, h *host, made *generation) *wire {
 	w := &wire{paced: paced{Conn: c}, host: h, made: made}
 	w.writeTimeout = h.timeout
 	w.raw, _ = rawConn(c)
+	w.look = w.lookAt
 	w.src = bufio.NewReaderSize(&w.paced, 16<<10)
 	w.dst = bufio.NewWriterSize(&w.paced, 16<<10)
 	return w

@@ -1,0 +1,79 @@
+package proxy
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"guard/gate"
+)
+
+// TestSurplus: an answer that no call has asked for reaches nobody. Each client gets the
+// answer to its own request, on another connection if need be, and hears of no fault.
+func TestSurplus(t *testing.T) {
+	const late = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n\"wrong\""
+	const bye = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+	a := newAuthority(t)
+	f := func(name string, secure bool, method, first, behind string, closes bool) {
+		t.Helper()
+		written := make(chan struct{}, 1)
+		node := newFake(t)
+		if secure {
+			node = tlsNode(t, a, "127.0.0.1")
+		}
+		node.answers(func(c net.Conn, r *http.Request, _ []byte) {
+			if r.RequestURI != "/first" {
+				writeAnswer(c, 200, `"`+r.RequestURI+`"`)
+				return
+			}
+			_, _ = io.WriteString(c, first)
+			if behind == "" { // at once; by TLS it is another record
+				_, _ = io.WriteString(c, late)
+			}
+			time.Sleep(20 * time.Millisecond) // the connection lies in the pool
+			_, _ = io.WriteString(c, behind)
+			if closes {
+				_ = c.Close()
+			}
+			written <- struct{}{}
+		})
+		conf := testConfig(node.url())
+		if secure {
+			conf = testConfig("https://" + node.ln.Addr().String())
+			conf.Upstream.CAFile = a.file
+			conf.Upstream.ClientCert, conf.Upstream.ClientKey = a.issue("guard", nil)
+		}
+		g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+		c := g.dial()
+		br := bufio.NewReader(c)
+		_, _ = io.WriteString(c, request(method, "/first", "", ""))
+		readGot(t, c, br, method)
+		<-written
+		for _, target := range []string{"/second", "/third"} {
+			_, _ = io.WriteString(c, request("GET", target, "", ""))
+			if got := readGot(t, c, br, "GET"); got.status != 200 || got.body != `"`+target+`"` {
+				t.Errorf("%s, TLS %v: GET %s got %+v", name, secure, target, got)
+			}
+		}
+		if n := node.accepted(); n != 2 {
+			t.Errorf("%s, TLS %v: %d connections to the node; want another one, once", name, secure, n)
+		}
+		if n := g.metric("guard_upstream_surplus_total", ""); n != 1 && !secure {
+			t.Errorf("%s: %v connections with a surplus are counted; want 1", name, n)
+		}
+		if len(g.logs.FilterMessage("node is out").All()) > 0 {
+			t.Errorf("%s: the node is out", name)
+		}
+	}
+	const good = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n\"a\""
+	for _, secure := range []bool{false, true} {
+		f("an answer too many", secure, "GET", good, late, false)
+		f("an answer too many at once", secure, "GET", good, "", false)
+		f("a last word", secure, "GET", good, bye, true)
+		f("the body of a 204", secure, "DELETE", "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", "12345", false)
+		f("the body of a HEAD", secure, "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "12345", false)
+	}
+}
