@@ -128,7 +128,7 @@ func (c *Config) readFiles(r *report) {
 		if *f.path == "" {
 			continue
 		}
-		file, err := os.Open(*f.path)
+		file, err := openFile(*f.path)
 		if err != nil {
 			r.fault(f.pos, "a file that guard can read", "%s", err)
 			continue
@@ -147,7 +147,7 @@ func (c *Config) readFiles(r *report) {
 }
 
 func readPassword(path string) (Secret, error) {
-	data, err := os.ReadFile(path) //nolint:gosec // G304: the operator names the file
+	data, err := ReadFile(path)
 	if err != nil {
 		return Secret{}, fmt.Errorf("cannot read the password: %w", err)
 	}

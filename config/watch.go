@@ -32,6 +32,7 @@ type WatchOptions struct {
 type Watcher struct {
 	dir     string
 	options WatchOptions
+	reader  *Reader[Change]
 	changes chan Change
 	loaded  chan loaded
 	notify  *fsnotify.Watcher // nil if the system has none to give
@@ -76,6 +77,7 @@ func Watch(dir, known string, o WatchOptions) *Watcher {
 			w.notify = notify
 		}
 	}
+	w.reader = NewReader(w.look)
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	w.done.Go(func() { w.run(ctx, known) })
@@ -85,6 +87,15 @@ func Watch(dir, known string, o WatchOptions) *Watcher {
 // Changes gets a value after each change. Of changes that nobody took in the meantime
 // the last one counts.
 func (w *Watcher) Changes() <-chan Change { return w.changes }
+
+// Read returns what is in the folder now, for an owner who does not wait for a change.
+func (w *Watcher) Read(ctx context.Context) Change {
+	c, err := w.reader.Read(ctx)
+	if err != nil {
+		return Change{Err: unreadable(w.dir, err)}
+	}
+	return c
+}
 
 // Loaded tells the watcher what its owner has read without waiting for it. Changes are
 // told from that on: one from before is dropped, and what was there only for the moment in
@@ -129,7 +140,10 @@ func (w *Watcher) run(ctx context.Context, known string) {
 			close(l.heard)
 			quiet.Reset(w.options.Quiet)
 		case <-quiet.C:
-			change := w.look()
+			change := w.Read(ctx)
+			if ctx.Err() != nil {
+				return
+			}
 			seen := change.hash()
 			switch {
 			case seen == known:

@@ -10,13 +10,14 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
+
+	"guard/config"
 )
 
 // lookEvery is how often files are looked at. A change is put to work at the second look
@@ -45,20 +46,27 @@ type material struct {
 	swapped func()
 
 	current atomic.Pointer[generation]
-	faulty  atomic.Bool // the files hold what can't be used
+	fault   atomic.Pointer[FaultyPart] // why the files can't be used; nil if they can
 
-	mu      sync.Mutex  // guards what follows
+	reader *config.Reader[contents]
+	reads  uint64 // begun by reader, which does one at a time
+
+	mu      sync.Mutex  // guards what follows; it is not held while a file is read
 	working fingerprint // of the files that the current generation was made of
 	judged  fingerprint // of those that were tried last
 	seen    fingerprint // of those at the last look
+	newest  uint64      // the latest read that was taken
 	err     error       // what came of the last try
-	since   time.Time   // when a try first met a fault; of now if err is set
 }
 
 // newMaterial makes the first generation.
 func newMaterial(side string, paths []string, build func(contents) (*generation, error)) (*material, error) {
 	m := &material{side: side, paths: paths, build: build}
-	read := readContents(paths)
+	m.reader = config.NewReader(m.readNext)
+	read, err := m.read(context.Background())
+	if err != nil {
+		return nil, err
+	}
 	g, err := build(read)
 	if err != nil {
 		return nil, err
@@ -76,35 +84,63 @@ func (m *material) load() *generation {
 	return m.current.Load()
 }
 
+// readNext is one read, for reader.
+func (m *material) readNext() contents {
+	m.reads++
+	c := readContents(m.paths)
+	c.number = m.reads
+	return c
+}
+
+// read returns what the files hold. A file system that does not answer in time is a fault
+// of all of them; an error is that of ctx.
+func (m *material) read(ctx context.Context) (contents, error) {
+	c, err := m.reader.Read(ctx)
+	if errors.Is(err, config.ErrStalled) {
+		return unread(m.paths, err), nil
+	}
+	return c, err
+}
+
 // reload puts to work what the files hold now. An error says that they can't be used and
 // that the generation at work stays.
-func (m *material) reload() error {
+func (m *material) reload(ctx context.Context) error {
 	if m == nil {
 		return nil
 	}
+	read, err := m.read(ctx)
+	if err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.judge(readContents(m.paths))
+	return m.judge(read)
 }
 
 // look is reload for files that nobody said are whole: it waits until two looks have
 // seen the same.
-func (m *material) look() {
+func (m *material) look(ctx context.Context) {
 	if m == nil {
 		return
 	}
+	read, err := m.read(ctx)
+	if err != nil {
+		return // it is over
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	read := readContents(m.paths)
 	before := m.seen
 	if m.seen = read.print; m.seen == before {
 		_ = m.judge(read) // told and kept
 	}
 }
 
-// judge builds what was read, if it is not what was tried last.
+// judge builds what was read, if it is not what was tried last. Who read before the one
+// that was judged last comes too late, and hears what became of that.
 func (m *material) judge(read contents) error {
-	if read.print == m.judged {
+	stale := read.number != 0 && read.number < m.newest
+	m.newest = max(m.newest, read.number)
+	if stale || read.print == m.judged {
 		return m.err
 	}
 	m.judged, m.err = read.print, nil
@@ -112,13 +148,24 @@ func (m *material) judge(read contents) error {
 	if other {
 		m.err = m.swap(read)
 	}
-	if was := m.faulty.Swap(m.err != nil); !was {
-		m.since = time.Now()
-	}
+	m.fault.Store(m.faultOf(m.err))
 	if m.told != nil {
 		m.told(m, other && m.err == nil, m.err)
 	}
 	return m.err
+}
+
+// faultOf is what an error is to those who ask for faults: since when there is one, and
+// what it is now.
+func (m *material) faultOf(err error) *FaultyPart {
+	if err == nil {
+		return nil
+	}
+	f := &FaultyPart{Part: m.side + "_files", Faulty: true, Since: time.Now().UTC().Truncate(time.Second), Reason: clipLog(err.Error())}
+	if before := m.fault.Load(); before != nil {
+		f.Since = before.Since
+	}
+	return f
 }
 
 func (m *material) swap(read contents) error {
@@ -143,13 +190,24 @@ type contents struct {
 	files map[string][]byte
 	errs  map[string]error
 	print fingerprint
+
+	number uint64 // of the read, in their order; 0 if there was none
 }
 
 func readContents(paths []string) contents {
+	return contentsOf(paths, config.ReadFile)
+}
+
+// unread are the contents of files that could not be read, all for one reason.
+func unread(paths []string, err error) contents {
+	return contentsOf(paths, func(string) ([]byte, error) { return nil, err })
+}
+
+func contentsOf(paths []string, read func(path string) ([]byte, error)) contents {
 	c := contents{files: map[string][]byte{}, errs: map[string]error{}}
 	sum := sha256.New()
 	for _, path := range paths {
-		text, err := os.ReadFile(path) //nolint:gosec // G304: the operator names the files
+		text, err := read(path)
 		if err != nil {
 			c.errs[path] = err
 			text = []byte(err.Error())
@@ -297,7 +355,7 @@ func newMaterials(reg prometheus.Registerer, log *zap.Logger, sides ...*material
 
 func (ms *materials) faulty() float64 {
 	for _, m := range ms.sides {
-		if m.faulty.Load() {
+		if m.fault.Load() != nil {
 			return 1
 		}
 	}
@@ -320,17 +378,23 @@ func (ms *materials) told(m *material, swapped bool, err error) {
 // atFault returns the sides whose files can't be used.
 func (ms *materials) atFault() (parts []FaultyPart) {
 	for _, m := range ms.sides {
-		m.mu.Lock()
-		if m.err != nil {
-			parts = append(parts, FaultyPart{Part: m.side + "_files", Faulty: true, Since: m.since.UTC().Truncate(time.Second), Reason: clipLog(m.err.Error())})
+		if f := m.fault.Load(); f != nil {
+			parts = append(parts, *f)
 		}
-		m.mu.Unlock()
 	}
 	return parts
 }
 
-// watch looks at all files until ctx ends.
+// watch looks at all files until ctx ends. No side waits for the files of another.
 func (ms *materials) watch(ctx context.Context, every time.Duration) {
+	var all sync.WaitGroup
+	for _, m := range ms.sides {
+		all.Go(func() { m.watch(ctx, every) })
+	}
+	all.Wait()
+}
+
+func (m *material) watch(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -338,9 +402,7 @@ func (ms *materials) watch(ctx context.Context, every time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			for _, m := range ms.sides {
-				m.look()
-			}
+			m.look(ctx)
 		}
 	}
 }

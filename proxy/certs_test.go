@@ -16,7 +16,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
 
 	"guard/config"
 	"guard/gate"
@@ -93,26 +97,27 @@ func TestMaterial(t *testing.T) {
 		t.Helper()
 		told = nil
 		act()
-		if got := m.load().account; got != works || m.faulty.Load() != faulty || !slices.Equal(told, want) {
-			t.Errorf("at work is %q, faulty %v, told %q; want %q, %v, %q", got, m.faulty.Load(), told, works, faulty, want)
+		if got := m.load().account; got != works || (m.fault.Load() != nil) != faulty || !slices.Equal(told, want) {
+			t.Errorf("at work is %q, faulty %v, told %q; want %q, %v, %q", got, (m.fault.Load() != nil), told, works, faulty, want)
 		}
 	}
 	reload := func(want error) func() {
 		return func() {
-			if err := m.reload(); !errors.Is(err, want) {
+			if err := m.reload(t.Context()); !errors.Is(err, want) {
 				t.Errorf("reload: %v; want %v", err, want)
 			}
 		}
 	}
-	f(m.look, "one", false)
+	look := func() { m.look(t.Context()) }
+	f(look, "one", false)
 	write("two")
-	f(m.look, "one", false) // it may be half written
-	f(m.look, "two", false, "swapped")
-	f(m.look, "two", false)
+	f(look, "one", false) // it may be half written
+	f(look, "two", false, "swapped")
+	f(look, "two", false)
 	write("bad")
-	f(m.look, "two", false)
-	f(m.look, "two", true, "fault")
-	f(m.look, "two", true)
+	f(look, "two", false)
+	f(look, "two", true, "fault")
+	f(look, "two", true)
 	f(reload(bad), "two", true)
 	write("bad as well")
 	f(reload(bad), "two", true, "fault")
@@ -131,8 +136,8 @@ func TestMaterial(t *testing.T) {
 	if err := errors.Join(os.WriteFile(file+".4", []byte("four"), 0o600), os.Symlink(file+".4", file+".link"), os.Rename(file+".link", file)); err != nil {
 		t.Fatal(err)
 	}
-	f(m.look, "three", false)
-	f(m.look, "four", false, "swapped") // by a link, as a mounted Secret does
+	f(look, "three", false)
+	f(look, "four", false, "swapped") // by a link, as a mounted Secret does
 	if swaps != 3 {
 		t.Errorf("swapped %d times; want 3", swaps)
 	}
@@ -203,14 +208,14 @@ func TestReloadForClients(t *testing.T) {
 	}
 
 	show(other, "second")
-	a.must(g.srv.Reload())
+	a.must(g.srv.Reload(t.Context()))
 	again, shown, resumed := g.tlsClient(annasConfig)
 	if annas() != 200 || plain() != 401 || again() != 200 || shown != "second" || resumed {
 		t.Errorf("after a new certificate: it is %q, resumed %v", shown, resumed)
 	}
 
 	copyFile(t, other.file, conf.TLS.ClientCA)
-	a.must(g.srv.Reload())
+	a.must(g.srv.Reload(t.Context()))
 	if got := annas(); got != 0 {
 		t.Errorf("the open connection of a client whose CA is gone got %d; want it closed", got)
 	}
@@ -261,8 +266,8 @@ func TestReloadKeepsTheOld(t *testing.T) {
 		text, err := os.ReadFile(from)
 		a.must(err)
 		a.must(os.WriteFile(file, text[:len(text)-cut], 0o600))
-		err = g.srv.Reload()
-		again := g.srv.Reload()
+		err = g.srv.Reload(t.Context())
+		again := g.srv.Reload(t.Context())
 		records := g.logs.FilterMessage(refused).Len()
 		_ = g.logs.TakeAll()
 		faulty := g.srv.Faulty()
@@ -295,6 +300,93 @@ func TestReloadKeepsTheOld(t *testing.T) {
 	f(conf.TLS.ClientCA, a.file, 0, "")
 	if got := g.metric("guard_tls_reload_errors_total", ""); got != 5 {
 		t.Errorf("%v faults are counted; want 5", got)
+	}
+}
+
+// TestStalledFiles: while files can't be read, nobody waits for them without end, and who
+// asks for faults does not wait at all; the other side's files are followed; what is at
+// work stays, and what the files hold afterwards is put to work.
+func TestStalledFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		side := func(name string, hang <-chan struct{}) (*material, func(text string)) {
+			file := filepath.Join(dir, name)
+			write := func(text string) {
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write("one")
+			m, err := newMaterial(name, []string{file}, func(c contents) (*generation, error) {
+				text, err := c.file(file)
+				return &generation{account: string(text)}, err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.reader = config.NewReader(func() contents {
+				<-hang
+				return m.readNext()
+			})
+			return m, write
+		}
+		hang, free := make(chan struct{}), make(chan struct{})
+		close(free)
+		client, writeClient := side("client", hang)
+		upstream, writeUpstream := side("upstream", free)
+		ms, err := newMaterials(prometheus.NewRegistry(), zap.NewNop(), client, upstream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() { ms.watch(ctx, time.Second) })
+		writeClient("two")
+		writeUpstream("two")
+		time.Sleep(3500 * time.Millisecond)
+		if !client.mu.TryLock() {
+			t.Fatal("a lock is held while a file is read")
+		}
+		client.mu.Unlock()
+		if faults := ms.atFault(); len(faults) != 0 || client.load().account != "one" || upstream.load().account != "two" {
+			t.Errorf("faults %+v, at work %q and %q; want none, the first and the second", faults, client.load().account, upstream.load().account)
+		}
+		if err := client.reload(ctx); !errors.Is(err, config.ErrStalled) {
+			t.Errorf("reload: %v; want %v", err, config.ErrStalled)
+		}
+		if faults := ms.atFault(); len(faults) != 1 || faults[0].Part != "client_files" || client.load().account != "one" {
+			t.Errorf("faults %+v, at work %q; want one of the client's side, the first", faults, client.load().account)
+		}
+		close(hang)
+		time.Sleep(5 * time.Second)
+		if faults := ms.atFault(); len(faults) != 0 || client.load().account != "two" {
+			t.Errorf("faults %+v, at work %q; want none, the second", faults, client.load().account)
+		}
+		cancel()
+		all.Wait()
+	})
+}
+
+// TestLateRead: who has read first and judges last does not bring back what was replaced.
+func TestLateRead(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one")
+	m, err := newMaterial("client", []string{file}, func(c contents) (*generation, error) {
+		return &generation{account: string(c.files[file])}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("two")
+	early, err := m.read(t.Context())
+	write("three")
+	if err := errors.Join(err, m.reload(t.Context()), m.judge(early)); err != nil || m.load().account != "three" {
+		t.Errorf("at work is %q, %v; want what was read last", m.load().account, err)
 	}
 }
 
@@ -385,7 +477,7 @@ func TestReloadToTheCluster(t *testing.T) {
 	get("/", 200) // on a connection that then lies idle
 
 	show(a, "second", "two")
-	a.must(tr.Reload())
+	a.must(tr.Reload(t.Context()))
 	eventually(t, "the idle connection is closed", func() bool { return fake.open() == 1 })
 	get("/", 200)
 	close(hold)
@@ -398,15 +490,15 @@ func TestReloadToTheCluster(t *testing.T) {
 	}
 
 	show(other, "third", "three") // whose CA did not sign the node's
-	a.must(tr.Reload())
+	a.must(tr.Reload(t.Context()))
 	get("/", 503)
 	show(a, "fourth", "")
-	if err := tr.Reload(); err == nil || !strings.Contains(err.Error(), "cannot read the password for the cluster: file is empty") {
+	if err := tr.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot read the password for the cluster: file is empty") {
 		t.Errorf("an empty password: %v", err)
 	}
 	get("/", 503)
 	show(a, "fourth", "four")
-	a.must(tr.Reload())
+	a.must(tr.Reload(t.Context()))
 	get("/", 200)
 	if got, want := seen(), "fourth four"; got[len(got)-1] != want {
 		t.Errorf("the node saw %q; want %q last", got, want)
@@ -439,10 +531,10 @@ func TestReloadUnderLoad(t *testing.T) {
 	tr := g.srv.cluster.(*Transport)
 	for i := range 100 {
 		copyFile(t, pairs[i%2][0], conf.TLS.Certificate)
-		_ = g.srv.Reload() // with the other's key: a fault
+		_ = g.srv.Reload(t.Context()) // with the other's key: a fault
 		copyFile(t, pairs[i%2][1], conf.TLS.Key)
-		a.must(g.srv.Reload())
-		a.must(tr.Reload())
+		a.must(g.srv.Reload(t.Context()))
+		a.must(tr.Reload(t.Context()))
 	}
 	close(stop)
 	clients.Wait()

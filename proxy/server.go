@@ -182,7 +182,7 @@ func (s *Server) Watch(ctx context.Context) { s.files.watch(ctx, lookEvery) }
 
 // Reload puts to work what the files of certificates, keys and CAs for clients hold now.
 // On an error those at work stay.
-func (s *Server) Reload() error { return s.front.shown.reload() }
+func (s *Server) Reload(ctx context.Context) error { return s.front.shown.reload(ctx) }
 
 // Faulty returns the sides whose certificates, keys, CAs or password can't be used as they
 // are now.

@@ -43,7 +43,7 @@ type reloads struct {
 // changes nothing, and is logged and counted there.
 type part struct {
 	name   string
-	reload func() error
+	reload func(context.Context) error
 }
 
 // policyPart is the security folder.
@@ -76,7 +76,7 @@ func (re *reloads) run(ctx context.Context) {
 		case c := <-w.Changes():
 			re.policy(c)
 		case first := <-re.asked:
-			re.answer(first, w)
+			re.answer(ctx, first, w)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func (re *reloads) Reload(ctx context.Context) (proxy.Reloaded, error) {
 }
 
 // answer reloads once for all who wait by now.
-func (re *reloads) answer(first chan proxy.Reloaded, w *config.Watcher) {
+func (re *reloads) answer(ctx context.Context, first chan proxy.Reloaded, w *config.Watcher) {
 	waiting := []chan proxy.Reloaded{first}
 	for more := true; more; {
 		select {
@@ -114,20 +114,23 @@ func (re *reloads) answer(first chan proxy.Reloaded, w *config.Watcher) {
 			more = false
 		}
 	}
-	done := re.all(w)
+	done := re.all(ctx, w)
 	for _, reply := range waiting {
 		reply <- done
 	}
 }
 
-// all loads all parts anew.
-func (re *reloads) all(w *config.Watcher) proxy.Reloaded {
-	folder, err := config.ReadFolder(re.config.Security)
-	now := config.Change{Folder: folder, Err: err}
+// all loads all parts anew. A part whose files can't be read now is at fault, and does not
+// keep the others.
+func (re *reloads) all(ctx context.Context, w *config.Watcher) proxy.Reloaded {
+	now := w.Read(ctx)
+	if ctx.Err() != nil {
+		return proxy.Reloaded{Generation: re.generation, Faults: findings(policyPart, errEnding)}
+	}
 	w.Loaded(now)
 	done := re.policy(now)
 	for _, p := range re.others {
-		if err := survive(p.reload); err != nil {
+		if err := survive(func() error { return p.reload(ctx) }); err != nil {
 			done.Faults = append(done.Faults, findings(p.name, err)...)
 		}
 	}

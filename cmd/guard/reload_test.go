@@ -353,7 +353,7 @@ func partReloads(t *testing.T, falls any) (re *reloads, began chan struct{}, gat
 	cur.setPolicy(p)
 	re = newReloads(prometheus.NewRegistry(), c, v, cur, zap.NewNop())
 	began, gate = make(chan struct{}), make(chan error)
-	re.others = []part{{name: "tls", reload: func() error {
+	re.others = []part{{name: "tls", reload: func(context.Context) error {
 		if falls != nil {
 			panic(falls)
 		}
@@ -399,7 +399,9 @@ func TestParts(t *testing.T) {
 			t.Error("the other part has ended with it")
 		default:
 		}
-		p.end()
+		if err := p.end(time.Minute); err != nil {
+			t.Error(err)
+		}
 		<-others
 	}
 	f(func(context.Context) error { return errors.New("no") }, "part: no")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -50,10 +51,13 @@ type server struct {
 	reloads   *reloads
 	proxy     *proxy.Server
 	registry  *prometheus.Registry
-	exit      func(int) // ends the process
 }
 
 func serve(ctx context.Context, s settings, heard signals) error {
+	var log atomic.Pointer[zap.Logger]
+	over := make(chan struct{})
+	defer close(over) // after all else
+	go endAtOnce(heard.again, over, &log)
 	c, warnings, err := config.Load(s.file, s.overrides)
 	if err != nil {
 		printWarnings(os.Stderr, warnings) // there is no log yet, and a warning may explain the fault
@@ -64,6 +68,7 @@ func serve(ctx context.Context, s settings, heard signals) error {
 	if err != nil {
 		return err
 	}
+	log.Store(srv.log)
 	defer srv.sink.close()
 	defer srv.transport.Close()
 	return srv.run(ctx, heard)
@@ -71,7 +76,7 @@ func serve(ctx context.Context, s settings, heard signals) error {
 
 // newServer wires the parts; it opens no socket. Its log goes to out.
 func newServer(c *config.Config, warnings []config.Warning, out io.Writer) (_ *server, err error) {
-	srv := &server{config: c, registry: prometheus.NewRegistry(), exit: os.Exit}
+	srv := &server{config: c, registry: prometheus.NewRegistry()}
 	srv.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if srv.log, srv.level, srv.sink, err = newLogger(c.Log, out, srv.registry); err != nil {
 		return nil, err
@@ -166,12 +171,21 @@ func (srv *server) run(ctx context.Context, heard signals) error {
 		srv.log.Info("told to stop", zap.Stringer("signal", s))
 	case failed = <-parts.failed:
 	}
-	err = srv.drain(heard.stop)
+	t := srv.config.Timeouts
+	late := time.Now().Add(t.DrainDelay + t.Drain)
+	err = srv.drain()
 	_ = probes.Close() // probes are over
-	parts.end()
+	if hang := parts.end(max(time.Until(late), partsTime)); hang != nil {
+		srv.log.Error("parts of guard hang and are left behind", zap.Error(hang))
+		err = errors.Join(err, hang)
+	}
 	srv.log.Info("stopped")
 	return errors.Join(failed, err)
 }
+
+// partsTime is the least that parts have to end after the drain, which may have used all
+// of its time.
+const partsTime = 5 * time.Second
 
 // reloadOn reloads at each signal.
 func (srv *server) reloadOn(ctx context.Context, heard <-chan os.Signal) {
@@ -187,21 +201,9 @@ func (srv *server) reloadOn(ctx context.Context, heard <-chan os.Signal) {
 }
 
 // drain ends what clients have under way: guard is not ready from now on, then takes no
-// more connections, then cuts what has not ended in time. Who is told a second time ends
-// at once.
-func (srv *server) drain(again <-chan os.Signal) error {
+// more connections, then cuts what has not ended in time.
+func (srv *server) drain() error {
 	srv.proxy.Drain()
-	drained := make(chan struct{})
-	defer close(drained)
-	go func() {
-		select {
-		case <-drained:
-		case s := <-again:
-			srv.log.Error("told to stop a second time; what is under way is cut", zap.Stringer("signal", s))
-			_ = srv.log.Sync() // never fails
-			srv.exit(1)
-		}
-	}()
 	t := srv.config.Timeouts
 	srv.log.Info("draining", zap.Duration("delay", t.DrainDelay), zap.Duration("at_most", t.Drain))
 	time.Sleep(t.DrainDelay)

@@ -1,12 +1,18 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"net"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/zap"
 
 	"guard/test/guardproc"
 )
@@ -113,6 +119,87 @@ func TestStopTwice(t *testing.T) {
 	}
 	if want := `"msg":"told to stop a second time; what is under way is cut"`; !strings.Contains(p.log(), want) {
 		t.Errorf("the log does not say %s", want)
+	}
+}
+
+// TestStopTwiceAnywhere: also where guard hangs before it serves, the second word ends it.
+func TestStopTwiceAnywhere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "guard.yml")
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "serve", "--config", file)
+	cmd.Env = append(os.Environ(), asGuard+"=1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait() // the state says it
+		close(p.ended)
+	}()
+	writer, err := os.OpenFile(file, os.O_WRONLY, 0) // returns when guard reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = writer.Close() }()
+	for ended := false; !ended; { // two at once may be heard as one
+		_ = cmd.Process.Signal(syscall.SIGTERM) // fails when it has ended
+		select {
+		case <-p.ended:
+			ended = true
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	if code := p.exit(); code != 1 {
+		t.Errorf("exit code %d; want 1", code)
+	}
+}
+
+// TestHangingPart: a part that does not end is named, and does not keep guard.
+func TestHangingPart(t *testing.T) {
+	p := newParts(t.Context(), zap.NewNop())
+	hang := make(chan struct{})
+	defer close(hang)
+	p.run("files", func(context.Context) error { <-hang; return nil })
+	p.run("another", func(context.Context) error { <-hang; return nil })
+	p.run("good", func(ctx context.Context) error { <-ctx.Done(); return nil })
+	if err := p.end(time.Second); err == nil || err.Error() != "did not end within 1s: another, files" {
+		t.Errorf("got %v; want both that hang by their names", err)
+	}
+}
+
+// TestPipesInPlaceOfFiles: what stands in the place of a file and gives nothing is a fault
+// that is told; guard is ready, takes what is whole, and ends when told to.
+func TestPipesInPlaceOfFiles(t *testing.T) {
+	security, password := readsPeople(t), filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(password, []byte("pw"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, newStubCluster(t), launch{security: security, config: "upstream: {username: guard, password_file: " + password + "}\n"})
+	roles := filepath.Join(security, "roles.yml")
+	if err := errors.Join(os.Remove(password), syscall.Mkfifo(password, 0o600), os.Rename(roles, roles+".whole"), syscall.Mkfifo(roles, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := p.ask("POST", "/-/reload"); status != 400 || strings.Count(body, "not a regular file") != 2 {
+		t.Errorf("reload got %d %s; want 400 and both faults", status, body)
+	}
+	if status, body := p.ask("GET", "/readyz"); status != 200 || !strings.Contains(body, "upstream_files") {
+		t.Errorf("/readyz got %d %s; want 200 and the part at fault", status, body)
+	}
+	if err := os.Rename(roles+".whole", roles); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := p.ask("POST", "/-/reload"); status != 400 || strings.Count(body, "not a regular file") != 1 {
+		t.Errorf("reload got %d %s; want 400 and the fault that is left", status, body)
+	}
+	p.signal(syscall.SIGTERM)
+	if code := p.exit(); code != 0 {
+		t.Errorf("exit code %d; want 0", code)
 	}
 }
 
