@@ -55,7 +55,8 @@ type conn struct {
 	from   string      // peer as text; empty for none
 	local  bool        // it came by a Unix socket, and nobody named another address
 	watch  watched
-	left   func()      // is told when the connection is closed
+	left   func() // is told when the connection is closed
+	at     atomic.Int32
 	late   atomic.Bool // the client may still be sending what nobody will read
 	closed atomic.Bool
 }
@@ -70,6 +71,8 @@ type connLimits struct {
 
 	met  func(ask.Limit)   // is told of limits that end a connection without a word
 	fell func(*panicError) // is told of panics that do
+
+	stopped *atomic.Bool // no further connections, nor requests on those that wait
 }
 
 // timedOut tells which limit ended the connection, if err is that of a deadline.
@@ -207,16 +210,54 @@ func (c *conn) finish() bool {
 	return errors.Is(err, io.EOF) && c.body.ended()
 }
 
+// What a connection is at.
+const (
+	atWork  int32 = iota // a request is read or answered
+	waiting              // for the first byte of one
+	over                 // it was ended while it waited
+)
+
+// lastLook is how long a connection waits for a request once guard takes no more.
+const lastLook = 100 * time.Millisecond
+
+// await waits for the first byte of a request. Until then the connection can be ended
+// without a loss.
+func (c *conn) await() error {
+	c.at.Store(waiting)
+	err := c.greet()
+	if err != nil {
+		c.lim.timedOut(ask.LimitReadHeader, err)
+		return err
+	}
+	idle := c.lim.idle
+	stopped := c.lim.stopped.Load()
+	if stopped {
+		idle = lastLook
+	}
+	c.paceReads(idle)
+	if _, err = c.src.Peek(1); err != nil {
+		if !stopped {
+			c.lim.timedOut(ask.LimitIdle, err)
+		}
+		return err
+	}
+	if !c.at.CompareAndSwap(waiting, atWork) {
+		return io.EOF
+	}
+	return nil
+}
+
+// endIdle ends the connection if it waits for a request.
+func (c *conn) endIdle() {
+	if c.at.CompareAndSwap(waiting, over) {
+		_ = c.Close() // nothing is lost with it
+	}
+}
+
 // readBlock reads up to the empty line that ends a head. The first bare line feed
 // refuses it, so a client that sends no CRLF gets an answer and does not hang.
 func (c *conn) readBlock() ([]byte, *ask.Rejection, error) {
-	if err := c.greet(); err != nil {
-		c.lim.timedOut(ask.LimitReadHeader, err)
-		return nil, nil, err
-	}
-	c.paceReads(c.lim.idle)
-	if _, err := c.src.Peek(1); err != nil {
-		c.lim.timedOut(ask.LimitIdle, err)
+	if err := c.await(); err != nil {
 		return nil, nil, err
 	}
 	c.paceReads(c.lim.header)
@@ -477,7 +518,11 @@ func (l *listener) admit(c net.Conn) *conn {
 		return nil
 	}
 	k := newConn(l.base, c, l.lim, l.front)
-	k.left = left
+	k.left = func() {
+		l.door.forget(k)
+		left()
+	}
+	l.door.remember(k)
 	return k
 }
 

@@ -3,9 +3,11 @@ package proxy
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,9 +22,10 @@ type doorway struct {
 	most, each int // connections in all, from one address (0: no bound)
 	turned     func(met ask.Limit, from netip.Addr)
 
-	mu   sync.Mutex // guards open and from
-	open int
-	from map[netip.Addr]int
+	mu    sync.Mutex // guards what follows
+	open  int
+	from  map[netip.Addr]int
+	conns map[*conn]struct{} // those that were let in
 
 	told  chan struct{} // holds a token for each connection that is being told why
 	tells sync.WaitGroup
@@ -33,7 +36,7 @@ type doorway struct {
 const mostTold = 32
 
 func newDoorway(most, each int, turned func(ask.Limit, netip.Addr)) *doorway {
-	return &doorway{most: most, each: each, turned: turned, from: make(map[netip.Addr]int), told: make(chan struct{}, mostTold)}
+	return &doorway{most: most, each: each, turned: turned, from: make(map[netip.Addr]int), conns: make(map[*conn]struct{}), told: make(chan struct{}, mostTold)}
 }
 
 // register shows how many connections there are.
@@ -96,6 +99,28 @@ func (d *doorway) admit(c net.Conn, from netip.Addr, plain bool) (left func()) {
 	}
 	_ = c.Close() // it was of no use to anybody
 	return nil
+}
+
+func (d *doorway) remember(c *conn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.conns[c] = struct{}{}
+}
+
+func (d *doorway) forget(c *conn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.conns, c)
+}
+
+// endIdle ends the connections that wait for a request.
+func (d *doorway) endIdle() {
+	d.mu.Lock()
+	conns := slices.Collect(maps.Keys(d.conns))
+	d.mu.Unlock()
+	for _, c := range conns {
+		c.endIdle()
+	}
 }
 
 // wait returns when nobody is told any more, in lingerTime at most.

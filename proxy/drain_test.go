@@ -47,4 +47,35 @@ func TestDrain(t *testing.T) {
 	if _, err := silent.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("a connection that never asked: %v; want it closed at the shutdown", err)
 	}
+	eventually(t, "no connection is counted or remembered", func() bool {
+		g.srv.door.mu.Lock()
+		defer g.srv.door.mu.Unlock()
+		return g.srv.door.open == 0 && len(g.srv.door.conns) == 0
+	})
+}
+
+// TestEndIdle ends a connection that waits for a request, and none that is at one; a
+// request that comes at that moment is served or never read, nothing between.
+func TestEndIdle(t *testing.T) {
+	node := newFake(t)
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, testConfig(node.url()))
+	for i := range 200 {
+		c := g.dial()
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			_, _ = io.WriteString(c, request("GET", "/", "", ""))
+		}()
+		if i%2 == 0 {
+			<-sent
+		}
+		g.srv.door.endIdle()
+		before := len(node.requests())
+		a := readGot(t, c, bufio.NewReader(c), "GET")
+		if a.status != 0 && (a.status != 200 || a.cut) || a.status == 0 && len(node.requests()) > before {
+			t.Fatalf("got %+v; want the answer, or a request that never came", a)
+		}
+		<-sent
+		_ = c.Close()
+	}
 }

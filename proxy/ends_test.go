@@ -181,7 +181,11 @@ func TestEndOfRequests(t *testing.T) {
 		for _, k := range endKinds {
 			t.Run(row.name+"/"+k.name, func(t *testing.T) {
 				node := newWitness(t, row.node)
-				g := startGuard(t, k.gate(), faultConfig(node.url()))
+				conf := faultConfig(node.url())
+				if row.name == "slow" {
+					conf.Timeouts.Upstream = 5 * time.Second
+				}
+				g := startGuard(t, k.gate(), conf)
 				want := row.streamed
 				if k.whole {
 					want = row.treated

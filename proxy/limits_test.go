@@ -41,7 +41,7 @@ func beside(raw string) func(*guarded) got {
 	return func(g *guarded) got {
 		c := g.dial()
 		_, _ = io.WriteString(c, request("GET", "/hold", "", ""))
-		eventually(g.t.(*testing.T), "the other request is at work", func() bool { return len(g.srv.admission.byUser) == 1 })
+		eventually(g.t.(*testing.T), "the other request is at work", func() bool { return g.atWork() == 1 })
 		return g.send(raw)
 	}
 }
@@ -53,6 +53,13 @@ func besideIdle(raw string) func(*guarded) got {
 		eventually(g.t.(*testing.T), "the other connection is open", func() bool { return g.clients() == 1 })
 		return g.send(raw)
 	}
+}
+
+// atWork returns how many requests are counted as being at work.
+func (g *guarded) atWork() int {
+	g.srv.admission.mu.Lock()
+	defer g.srv.admission.mu.Unlock()
+	return g.srv.admission.total
 }
 
 // clients returns how many connections of clients are open.
@@ -169,8 +176,9 @@ var concurrencyLimitCases = []limitCase{{
 	setting: "limits.hash_queue", label: ask.LimitHashQueue, gate: &fakeGate{},
 	meet: once("GET / HTTP/1.1\r\nHost: a\r\nAuthorization: " + basic("busy", "pw") + "\r\n\r\n"), status: 429, text: "busy",
 }, {
-	setting: "auth.failed_logins_per_minute", label: ask.LimitFailedLogins, gate: &fakeGate{auth: failsOnce()},
+	setting: "auth.failed_logins_per_minute", label: ask.LimitFailedLogins, gate: &fakeGate{},
 	meet: func(g *guarded) got {
+		g.gate.auth = failsOnce()
 		wrong := "GET / HTTP/1.1\r\nHost: a\r\nAuthorization: " + basic("anna", "wrong") + "\r\n\r\n"
 		if a := g.send(wrong); a.status != 401 {
 			g.t.Errorf("the first failure: %+v; want 401", a)
@@ -199,9 +207,10 @@ var timeLimitCases = []limitCase{{
 	meet: once("POST / HTTP/1.1\r\nHost: a\r\n" + authLine + jsonLine + "Content-Length: 10\r\n\r\n{"), status: 408, text: "the request body did not come in time",
 }, {
 	setting: "timeouts.write", label: ask.LimitWrite, gate: readPlan(nil, true), set: func(c *config.Config) { c.Timeouts.Write = short },
-	node: func(c net.Conn, _ *http.Request, _ []byte) { writeAnswer(c, 200, strings.Repeat(" ", 32<<20)) },
+	node: func(c net.Conn, _ *http.Request, _ []byte) { writeAnswer(c, 200, strings.Repeat(" ", 16<<20)) },
 	meet: func(g *guarded) got {
 		c := g.dial()
+		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
 		_, _ = io.WriteString(c, request("GET", "/", "", ""))
 		eventually(g.t.(*testing.T), "the answer that nobody reads is given up", func() bool { return g.hits(ask.LimitWrite) > 0 })
 		return got{}
@@ -231,7 +240,7 @@ var timeLimitCases = []limitCase{{
 	meet: func(g *guarded) got {
 		c := g.dial()
 		_, _ = io.WriteString(c, request("GET", "/hold", "", ""))
-		eventually(g.t.(*testing.T), "the request is at work", func() bool { return len(g.srv.admission.byUser) == 1 })
+		eventually(g.t.(*testing.T), "the request is at work", func() bool { return g.atWork() == 1 })
 		ctx, cancel := context.WithTimeout(context.Background(), short)
 		defer cancel()
 		_ = g.srv.Shutdown(ctx) // requests are cut, which it says

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -115,8 +116,8 @@ func TestPanicsEverywhere(t *testing.T) {
 			t.Errorf("%s: the connection goes on: %v", name, err)
 		}
 		eventually(t, "the request has ended", func() bool { return inFlight(t, g) == 0 })
-		if left := g.srv.budget.left.Load(); left != g.srv.limits.MaxInFlight || g.srv.admission.total != 0 {
-			t.Errorf("%s: %d bytes and %d requests are still held", name, g.srv.limits.MaxInFlight-left, g.srv.admission.total)
+		if left := g.srv.budget.left.Load(); left != g.srv.limits.MaxInFlight || g.atWork() != 0 {
+			t.Errorf("%s: %d bytes and %d requests are still held", name, g.srv.limits.MaxInFlight-left, g.atWork())
 		}
 		if n := g.logs.FilterMessage("request ended in a panic").Len(); n != 1 {
 			t.Errorf("%s: %d panics logged; want 1", name, n)
@@ -161,7 +162,7 @@ func TestPanicInConnection(t *testing.T) {
 	defer func() { _ = theirs.Close() }()
 	fell := make(chan *panicError, 1)
 	c := newConn(context.Background(), ours, connLimits{
-		maxHead: 100, idle: time.Millisecond, met: func(ask.Limit) { panic("a fault in a connection") }, fell: func(p *panicError) { fell <- p },
+		maxHead: 100, idle: time.Millisecond, met: func(ask.Limit) { panic("a fault in a connection") }, fell: func(p *panicError) { fell <- p }, stopped: new(atomic.Bool),
 	}, &front{})
 	c.left = func() {}
 	if n, err := c.Read(make([]byte, 10)); n != 0 || err != io.EOF {

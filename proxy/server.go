@@ -162,7 +162,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	lim := connLimits{
 		maxHead: s.limits.MaxHeader,
 		idle:    s.timeouts.Idle, header: s.timeouts.ReadHeader, read: s.timeouts.Read, write: s.timeouts.Write,
-		met: s.metrics.met, fell: s.connFell,
+		met: s.metrics.met, fell: s.connFell, stopped: &s.closed,
 	}
 	warn := func(err error) { s.log.Warn("cannot accept a connection", zap.Error(err)) }
 	l := &listener{Listener: ln, lim: lim, front: &s.front, base: s.base, log: warn, door: s.door}
@@ -229,6 +229,7 @@ func (s *Server) Draining() bool { return s.draining.Load() }
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
 	s.closeListeners()
+	s.door.endIdle()
 	err := s.http.ShutdownWithContext(ctx)
 	s.cut(errDrainOver)
 	s.watch.stop()

@@ -78,6 +78,9 @@ func (t *Transport) setNodes(list []address) error {
 // Do sends c to one of the nodes.
 func (t *Transport) Do(ctx context.Context, c *call) (*answer, error) {
 	for {
+		if ctx.Err() != nil { // a connection that lies ready must not tempt it
+			return nil, &wireError{faultGone, context.Cause(ctx)}
+		}
 		w, err := t.nodes.acquire(ctx, pick{avoid: c.node})
 		if err != nil {
 			return nil, err
