@@ -445,8 +445,8 @@ func TestTurns(t *testing.T) {
 		if most.Load() != 2 || rejected.Load() != 5 || v.Stats().Busy != 5 {
 			t.Errorf("at most %d at work, %d rejected, %d busy; want 2, 5, 5", most.Load(), rejected.Load(), v.Stats().Busy)
 		}
-		if len(v.running) != 0 || len(v.slots) != 0 || v.waiting.Load() != 0 {
-			t.Errorf("left behind: %d running, %d slots, %d waiting", len(v.running), len(v.slots), v.waiting.Load())
+		if len(v.running) != 0 || len(v.queue.slots) != 0 || v.queue.waiting != 0 {
+			t.Errorf("left behind: %d running, %d slots, %d waiting", len(v.running), len(v.queue.slots), v.queue.waiting)
 		}
 	})
 }

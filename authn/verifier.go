@@ -21,7 +21,7 @@ import (
 // CacheSize must be positive.
 type VerifierOptions struct {
 	Concurrency int           // hashes at a time
-	Queue       int           // checks that may wait for their turn; more get ErrBusy
+	Queue       int           // checks that may wait for their turn, of one site half of it; more get ErrBusy
 	CacheTTL    time.Duration // how long a right password is remembered; 0: not at all
 	CacheSize   int           // passwords remembered, and as many that are wrong
 
@@ -44,10 +44,8 @@ type Verifier struct {
 	known *lru.Cache[fingerprint, *login] // nil: nothing is remembered
 	wrong *failures
 
-	slots   chan struct{} // one for each hash at work
-	queue   int64
-	waiting atomic.Int64
-	prints  sync.Pool // of *printer
+	queue  *queue
+	prints sync.Pool // of *printer
 
 	mu      sync.Mutex // guards running
 	running map[fingerprint]*check
@@ -79,8 +77,7 @@ func NewVerifier(o VerifierOptions) (*Verifier, error) {
 	v := &Verifier{
 		ttl:     o.CacheTTL,
 		now:     o.Now,
-		slots:   make(chan struct{}, o.Concurrency),
-		queue:   int64(o.Queue),
+		queue:   newQueue(o.Concurrency, o.Queue),
 		running: map[fingerprint]*check{},
 		matches: (*stored).matches,
 	}
@@ -151,7 +148,7 @@ func (v *Verifier) verify(ctx context.Context, a attempt) error {
 	}
 	if remembered {
 		// Where a wrong one could not be checked, this one is not let in either.
-		if v.waiting.Load() >= v.queue {
+		if v.queue.full(siteOf(a.from)) {
 			v.busy.Add(1)
 			return ErrBusy
 		}
@@ -185,6 +182,7 @@ func (v *Verifier) recall(mark fingerprint) *login {
 // check is a password that is being checked: who sends the same meanwhile waits
 // for its result, so that a client with many connections costs one hash.
 type check struct {
+	site  netip.Addr    // of who has it checked
 	done  chan struct{} // closed when the fields below are set
 	right bool
 	err   error
@@ -198,7 +196,7 @@ func (v *Verifier) once(ctx context.Context, mark fingerprint, a attempt) (bool,
 		v.mu.Lock()
 		c, joined := v.running[mark]
 		if !joined {
-			c = &check{done: make(chan struct{})}
+			c = &check{site: siteOf(a.from), done: make(chan struct{})}
 			v.running[mark] = c
 		}
 		v.mu.Unlock()
@@ -211,11 +209,18 @@ func (v *Verifier) once(ctx context.Context, mark fingerprint, a attempt) (bool,
 		case <-ctx.Done():
 			return false, ctx.Err()
 		}
-		if !errors.Is(c.err, context.Canceled) && !errors.Is(c.err, context.DeadlineExceeded) {
+		if !c.leftOpen(siteOf(a.from)) {
 			return c.right, c.err
 		}
-		// The leader's client went away before it had its turn: the next one leads.
 	}
+}
+
+// leftOpen reports whether the check came to nothing for a reason that is its leader's
+// own, so that the next one leads: its client went away before it had its turn, or its site
+// had no room.
+func (c *check) leftOpen(site netip.Addr) bool {
+	return errors.Is(c.err, context.Canceled) || errors.Is(c.err, context.DeadlineExceeded) ||
+		errors.Is(c.err, ErrBusy) && c.site != site
 }
 
 // lead runs the check, and ends it for those who wait even if it panics.
@@ -238,32 +243,14 @@ func (v *Verifier) lead(ctx context.Context, c *check, mark fingerprint, a attem
 }
 
 func (v *Verifier) hashInTurn(ctx context.Context, a attempt) (bool, error) {
-	if err := v.acquire(ctx); err != nil {
+	if err := v.queue.acquire(ctx, siteOf(a.from)); err != nil {
+		if errors.Is(err, ErrBusy) {
+			v.busy.Add(1)
+		}
 		return false, err
 	}
-	defer func() { <-v.slots }()
+	defer v.queue.release()
 	return v.hash(a), nil
-}
-
-// acquire waits for a slot.
-func (v *Verifier) acquire(ctx context.Context) error {
-	select {
-	case v.slots <- struct{}{}:
-		return nil
-	default:
-	}
-	if v.waiting.Add(1) > v.queue {
-		v.waiting.Add(-1)
-		v.busy.Add(1)
-		return ErrBusy
-	}
-	defer v.waiting.Add(-1)
-	select {
-	case v.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // hash reports whether the password is right. A wrong one costs one hash of each

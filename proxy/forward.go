@@ -190,10 +190,6 @@ func (t *turn) streamBody(c *call) error {
 
 // do makes a call to the cluster, given up when the client leaves.
 func (t *turn) do(c *call) (*answer, error) {
-	if !t.watched {
-		t.watched = true
-		t.srv.watch.add(&t.conn.watch)
-	}
 	if !fairCall(c) {
 		return nil, internalFault(fmt.Errorf("BUG: the call %q %q would not be one request", c.method, c.target))
 	}

@@ -41,12 +41,18 @@ type fakeGate struct {
 	fresher    *fakeGate
 	fresherErr error
 	freshened  atomic.Int64
+	freshen    func(context.Context) error // what Fresher waits for; nil: nothing
 }
 
 func (g *fakeGate) Load() Planner { return g }
 
-func (g *fakeGate) Fresher(context.Context) (Planner, error) {
+func (g *fakeGate) Fresher(ctx context.Context) (Planner, error) {
 	g.freshened.Add(1)
+	if g.freshen != nil {
+		if err := g.freshen(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if g.fresherErr != nil {
 		return nil, g.fresherErr
 	}

@@ -68,6 +68,7 @@ func (t *turn) run() reply {
 			Status: 503, Public: "guard has not seen the state of the cluster yet", Reason: ask.ReasonStateStale,
 		})
 	}
+	t.attend() // a password may wait for its turn
 	id, err := planner.Identify(t.conn.ctx, t.credentials())
 	if err != nil {
 		return t.unknownCaller(planner, err)
@@ -78,6 +79,19 @@ func (t *turn) run() reply {
 	}
 	return t.plan(planner, id, unfair)
 }
+
+// attend lets the client's leaving end all that is done for it, from now on: it waits
+// nowhere for what nobody will read.
+func (t *turn) attend() {
+	t.watched = true
+	t.srv.watch.add(&t.conn.watch)
+}
+
+// left reports whether the client has gone.
+func (t *turn) left() bool { return errors.Is(context.Cause(t.conn.ctx), errClientGone) }
+
+// gone is the reply to a client that left. Nobody is refused by it, and nobody hears it.
+func (t *turn) gone() reply { return t.fail(&wireError{faultGone, errClientGone}) }
 
 func (t *turn) credentials() authn.Credentials {
 	c := authn.Credentials{Peer: t.origin.client}
@@ -98,6 +112,9 @@ func (t *turn) credentials() authn.Credentials {
 // unknownCaller answers before anything about the catalogue is looked at (law 12). The
 // name that was claimed is not logged: now and then it is a password.
 func (t *turn) unknownCaller(asked Authenticator, err error) reply {
+	if t.left() {
+		return t.gone()
+	}
 	a := asked.Answer(err)
 	reason := loginReason(a.Limit)
 	t.srv.metrics.denied(reason)
@@ -155,7 +172,11 @@ func (t *turn) plan(planner Planner, id ask.Identity, unfair error) reply {
 				Status: 503, Public: "the state of the cluster keeps changing; try again", Reason: ask.ReasonStateStale,
 			})
 		}
-		if planner, err = t.srv.snaps.Fresher(t.conn.ctx); err != nil || planner == nil {
+		planner, err = t.srv.snaps.Fresher(t.conn.ctx)
+		if t.left() {
+			return t.gone()
+		}
+		if err != nil || planner == nil {
 			return t.refuse(&ask.Rejection{
 				Status: 503, Public: "the state of the cluster can't be refreshed; try again", Reason: ask.ReasonStateStale, Cause: err,
 			})
