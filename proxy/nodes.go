@@ -83,8 +83,21 @@ func (h *host) asks(c *call, n int) {
 // load is the number of calls under way on the node.
 func (h *host) load() int { return h.conns - len(h.idle) }
 
+// ownRoom is how many connections of each node are kept for guard's own questions: what
+// clients hold must not keep it from knowing the cluster.
+const ownRoom = 2
+
+// roomFor is how many calls may be under way on a node for one more of this kind.
+func (n *nodes) roomFor(p *pick) int {
+	if p.own {
+		return n.limits.maxConns + ownRoom
+	}
+	return n.limits.maxConns
+}
+
 // pick says what connection a call wants.
 type pick struct {
+	own   bool    // guard asks it itself
 	avoid *host   // where the call failed before: rather another node, and a new connection
 	tried []*host // they could not be reached
 }
@@ -182,7 +195,7 @@ func (n *nodes) choose(p *pick) (best *host, left bool) {
 			continue
 		}
 		left, up = true, up || !h.health.out
-		if h.load() >= n.limits.maxConns {
+		if h.load() >= n.roomFor(p) {
 			continue
 		}
 		r, load := h.merit(p, n.limits.slowStart)

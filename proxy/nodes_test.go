@@ -733,3 +733,49 @@ func TestOwnQuestionsAreNoLoad(t *testing.T) {
 		t.Errorf("the nodes got %d and %d requests; want them spread", a, b)
 	}
 }
+
+// TestRoomForOwnQuestions holds that clients who take all connections do not keep guard
+// from asking the cluster, and that they take none of what is kept for that.
+func TestRoomForOwnQuestions(t *testing.T) {
+	node := newFake(t)
+	hold := make(chan struct{})
+	node.answers(func(c net.Conn, r *http.Request, _ []byte) {
+		if r.URL.Path == "/hold" {
+			<-hold
+		}
+		writeAnswer(c, 200, "{}")
+	})
+	conf := testConfig(node.url())
+	conf.Upstream.MaxConns, conf.Upstream.QueueTimeout = 1, time.Minute
+	tr, err := NewTransport(conf.Upstream, conf.Timeouts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	var clients sync.WaitGroup
+	for range 3 {
+		clients.Go(func() {
+			if a, err := tr.Do(context.Background(), &call{method: "GET", target: "/hold", repeatable: true}); err != nil {
+				t.Error(err)
+			} else {
+				_, _ = io.Copy(io.Discard, a.body) // it has two bytes
+				a.body.Close()
+			}
+		})
+	}
+	eventually(t, "one holds the connection and two wait", func() bool {
+		tr.nodes.mu.Lock()
+		defer tr.nodes.mu.Unlock()
+		return tr.nodes.waiting.len() == 2
+	})
+	for range 5 {
+		if _, _, err := tr.Fetch(context.Background(), "GET", "/"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(node.requests()); n != 6 {
+		t.Errorf("the node got %d requests; want that of one client and guard's own five", n)
+	}
+	close(hold)
+	clients.Wait()
+}

@@ -81,7 +81,7 @@ func (t *Transport) Do(ctx context.Context, c *call) (*answer, error) {
 		if ctx.Err() != nil { // a connection that lies ready must not tempt it
 			return nil, &wireError{faultGone, context.Cause(ctx)}
 		}
-		w, err := t.nodes.acquire(ctx, pick{avoid: c.node})
+		w, err := t.nodes.acquire(ctx, pick{avoid: c.node, own: c.own})
 		if err != nil {
 			return nil, err
 		}
