@@ -92,6 +92,27 @@ func noRoom(met ask.Limit, public string) error {
 	return &ask.Rejection{Status: 429, Type: "circuit_breaking_exception", Reason: ask.ReasonTooLarge, Limit: met, Public: public}
 }
 
+// passOn gives n bytes to another share, which holds nothing yet, and the rest back.
+func (s *share) passOn(to *share, n int64) error {
+	s.mu.Lock()
+	missing := n - s.held
+	s.mu.Unlock()
+	if missing > 0 {
+		if err := s.take(missing); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	to.mu.Lock()
+	defer to.mu.Unlock()
+	s.own.left.Add(s.held - n)
+	s.from.left.Add(s.held - n)
+	to.from, to.user, to.own, to.held = s.from, s.user, s.own, n
+	s.own, s.held = nil, 0
+	return nil
+}
+
 // release gives everything back.
 func (s *share) release() {
 	s.mu.Lock()

@@ -41,10 +41,11 @@ type conn struct {
 	head    head
 	refusal *ask.Rejection // the head was not accepted; the handler sends this
 	body    bodyReader
-	begun   bool // a request was read; its body may still be unread
-	bye     bool // no further request is read from this connection
-	owes100 bool // the client waits for a 100 and has not got it
-	roomy   bool // there is room for a large buffer, through which an answer passes
+	begun   bool  // a request was read; its body may still be unread
+	bye     bool  // no further request is read from this connection
+	owes100 bool  // the client waits for a 100 and has not got it
+	unsent  share // what the last answer takes until it is sent
+	roomy   bool  // there is room for a large buffer, through which an answer passes
 
 	ctx    context.Context //nolint:containedctx // ends with the connection, or when the client leaves
 	end    context.CancelCauseFunc
@@ -164,6 +165,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 
 // next reads and checks the next head.
 func (c *conn) next() error {
+	c.unsent.release() // fasthttp comes back when it has sent all of the answer
 	if c.bye || c.ctx.Err() != nil || !c.finish() {
 		return io.EOF // a client that left waits for nothing that it sent before
 	}
@@ -406,6 +408,7 @@ func (c *conn) answering(busy, ending bool) (last bool) {
 // If the client may still be sending, it is told by the end of our side first: a reset
 // would take the answer away from it.
 func (c *conn) Close() error {
+	defer c.unsent.release() // also by who serves it and comes second
 	if c.closed.Swap(true) {
 		return nil
 	}

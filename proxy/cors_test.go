@@ -153,6 +153,33 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
+// TestCrossOriginDated: an answer that brings a Date, or one that guard can't read, says
+// as much to browsers as any other.
+func TestCrossOriginDated(t *testing.T) {
+	node := newFake(t)
+	const origin = "Origin: https://app.example\r\n"
+	for _, fake := range []*fakeGate{{intake: gate.IntakeStream}, readPlan(asIs{}, true)} {
+		g := startGuard(t, fake, corsConfig(node.url(), nil, "https://app.example"))
+		for _, date := range []string{"Mon, 30 Nov 2026 10:00:00 GMT", "x", ""} {
+			node.answers(func(c net.Conn, _ *http.Request, _ []byte) {
+				writeAnswer(c, 200, `{"a":1}`, "X-A: 1", "Date: "+date, "X-B: 2")
+			})
+			for _, raw := range []string{request("GET", "/", origin, ""), request("HEAD", "/", origin, "")} {
+				a := g.send(raw)
+				want := http.Header{
+					"Vary": {"Origin"}, "Access-Control-Allow-Origin": {"https://app.example"}, "Access-Control-Expose-Headers": {"X-Elastic-Product"},
+				}
+				if d := cmp.Diff(want, corsOf(a.header)); d != "" || a.status != 200 || a.header.Get("X-A") != "1" || a.header.Get("X-B") != "2" {
+					t.Errorf("%.9q with Date %q: got %+v; headers (-want +got):\n%s", raw, date, a, d)
+				}
+				if date != "x" && a.header.Get("Date") != date {
+					t.Errorf("Date %q; want %q", a.header.Get("Date"), date)
+				}
+			}
+		}
+	}
+}
+
 // TestCORSOff: without the setting browsers are the cluster's affair, as they were.
 func TestCORSOff(t *testing.T) {
 	node := newFake(t)

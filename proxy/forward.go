@@ -84,7 +84,7 @@ func (t *turn) forward(f *gate.Forwarding) (reply, error) {
 	if err != nil {
 		return reply{}, untreatable(err)
 	}
-	r := reply{whole: treated}
+	r := reply{whole: treated, reads: f.Repeatable}
 	if treated.Status == a.status {
 		r.reason = a.reason
 	}
@@ -95,7 +95,7 @@ func (t *turn) orLocal(local *gate.Answer, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{whole: *local}, nil
+	return reply{whole: *local, reads: true}, nil
 }
 
 // forwardCall makes the wire call of a forwarding; local is the answer if the plan of

@@ -21,26 +21,30 @@ type reply struct {
 	whole  gate.Answer
 	reason string  // of whole; empty: the usual one
 	stream *answer // if it is not nil, whole is none
-	reads  bool    // stream answers what changes nothing
+	reads  bool    // what was asked changes nothing
 }
 
 // write hands the reply to fasthttp, which sends it after the handler has returned.
 func (t *turn) write(out *fasthttp.Response, r *reply) {
-	t.srv.cors.stamp(&out.Header, t.site)
 	if r.stream != nil {
 		t.writeStream(out, r)
 		return
+	}
+	if err := t.keep(r.whole.Body); err != nil {
+		refusal := t.fail(unheld(err, r.reads)) // it has no need of room
+		r = &refusal
 	}
 	a := &r.whole
 	if a.Status < 200 || a.Status > 599 {
 		a.Status, a.Body = fasthttp.StatusInternalServerError, nil
 	}
+	date := ""
 	for _, f := range a.Header {
 		if strings.EqualFold(f.Name, "date") {
-			setDate(out, f.Value)
+			date = f.Value
 		}
 	}
-	setStatus(out, a.Status, r.reason)
+	t.open(out, date, a.Status, r.reason)
 	if a.ContentType != "" {
 		out.Header.SetContentType(a.ContentType)
 	}
@@ -62,6 +66,16 @@ func (t *turn) write(out *fasthttp.Response, r *reply) {
 	t.finish(a.Status)
 }
 
+// keep makes the share of the connection what a body takes until it is sent: a client that
+// does not read holds no more than its user may. The turn is over before, so that it
+// takes no place from others. What fits into the buffers of any connection is not counted.
+func (t *turn) keep(body []byte) error {
+	if cap(body) <= smallBuffer {
+		return nil
+	}
+	return t.share.passOn(&t.conn.unsent, int64(cap(body)))
+}
+
 // last reports whether the connection ends with this answer; busy tells that its body is
 // still being read.
 func (t *turn) last(busy bool) bool {
@@ -71,8 +85,7 @@ func (t *turn) last(busy bool) bool {
 // writeStream sends the cluster's answer with all its headers, as its bytes come.
 func (t *turn) writeStream(out *fasthttp.Response, r *reply) {
 	a := r.stream
-	setDate(out, a.value("date"))
-	setStatus(out, a.status, a.reason)
+	t.open(out, a.value("date"), a.status, a.reason)
 	for _, f := range a.fields {
 		t.addField(out, f)
 	}
@@ -112,8 +125,17 @@ func (t *turn) writeForOld(out *fasthttp.Response, old *reply) {
 		t.write(out, &r)
 		return
 	}
+	_ = t.keep(body) // the room was taken to read it
 	out.SetBodyRaw(body)
 	t.finish(a.status)
+}
+
+// open writes what comes before the headers of an answer itself. The Date is the first:
+// what stood there before is lost.
+func (t *turn) open(out *fasthttp.Response, date string, status int, reason string) {
+	setDate(out, date)
+	setStatus(out, status, reason)
+	t.srv.cors.stamp(&out.Header, t.site)
 }
 
 func setStatus(out *fasthttp.Response, status int, reason string) {

@@ -224,7 +224,7 @@ func (t *turn) rounds(planner Planner, fresh bool) (gate.Outcome, error) {
 func (t *turn) act(out *gate.Outcome) reply {
 	switch out.Kind {
 	case gate.Local:
-		return reply{whole: out.Local}
+		return reply{whole: out.Local, reads: true}
 	case gate.Forward:
 		r, err := t.forward(&out.Forward)
 		if err != nil {
@@ -298,7 +298,7 @@ func clipLog(s string) string {
 }
 
 // finish gives back what the turn holds. It is called once the answer is written, or
-// is whole in memory.
+// is whole in memory and a matter of the connection's share.
 func (t *turn) finish(status int) {
 	if t.ended {
 		return
