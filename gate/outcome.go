@@ -66,7 +66,7 @@ type Call struct {
 	// after each of them asked for it. It carries nothing of the request.
 	Shared bool
 	// OwnAccount tells that the call is guard's own and not made for the client's
-	// headers (X-Opaque-Id is kept, nothing else).
+	// headers (X-Opaque-Id is kept if it is not shared, nothing else).
 	OwnAccount bool
 }
 

@@ -19,14 +19,46 @@ func (t *turn) fetch(c *gate.Call) (gate.Answer, error) {
 	if c.Source != gate.NoBody && c.Source != gate.FixedBody {
 		return gate.Answer{}, internalFault(fmt.Errorf("BUG: a need with body source %d", c.Source))
 	}
-	w := t.wireCall(c, passing{plain: true, own: c.OwnAccount})
 	if c.Shared {
-		return t.srv.shared.do(t.conn.ctx, t.srv.base, c.Method+" "+c.Target, func(ctx context.Context) (gate.Answer, error) {
-			return t.twice(w, func(c *call) (*answer, error) { return t.srv.cluster.Do(ctx, c) })
-		})
+		return t.fetchShared(c)
 	}
-	return t.twice(w, t.do)
+	return t.twice(t.wireCall(c, passing{plain: true, own: c.OwnAccount}), t.do)
 }
+
+// fetchShared makes a call that others may wait for as well. Nothing of it is the first
+// caller's, or what that one may not do would be refused to all of them: it carries no
+// header of a client, and only its status is kept, so that it holds nothing.
+func (t *turn) fetchShared(c *gate.Call) (gate.Answer, error) {
+	if !c.OwnAccount || c.Source != gate.NoBody {
+		return gate.Answer{}, internalFault(fmt.Errorf("BUG: a shared call %q that is a client's", c.Target))
+	}
+	s := t.srv
+	return s.shared.do(t.conn.ctx, s.base, c.Method+" "+c.Target, func(ctx context.Context) (gate.Answer, error) {
+		w := &call{method: c.Method, target: c.Target, fields: []field{newField("Accept", jsonType)}, repeatable: c.Repeatable}
+		a, err := statusOf(s.cluster.Do(ctx, w))
+		if w.again(err) {
+			a, err = statusOf(s.cluster.Do(ctx, w))
+		}
+		return a, err
+	})
+}
+
+// statusOf reads an answer to its end, within bounds, and keeps its status.
+func statusOf(a *answer, err error) (gate.Answer, error) {
+	if err != nil {
+		return gate.Answer{}, err
+	}
+	defer a.body.Close()
+	_, err = io.CopyN(io.Discard, a.body, maxStatusAnswer)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return gate.Answer{}, answerFault(err)
+	}
+	return gate.Answer{Status: a.status, ContentType: a.value("content-type")}, nil
+}
+
+// maxStatusAnswer is how much is read of an answer of which only the status counts, to
+// keep its connection.
+const maxStatusAnswer = 256 << 10
 
 // twice makes a call and reads its answer whole. Nothing of an answer that was cut has
 // been passed on, so a read is made once more.

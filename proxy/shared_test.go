@@ -3,6 +3,9 @@ package proxy
 import (
 	"context"
 	"errors"
+	"net"
+	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,6 +13,7 @@ import (
 	"time"
 
 	"guard/gate"
+	"guard/internal/ask"
 )
 
 // TestSharedCall holds that a call is made once for all who wait for it, that it begins
@@ -85,4 +89,34 @@ func TestSharedCallOfOneWhoLeft(t *testing.T) {
 		leave(errClientGone)
 		all.Wait()
 	})
+}
+
+// TestSharedCallIsNobodys holds that nothing of the request that makes a shared call goes
+// into it: what its user holds or sends can't make it fail for the others.
+func TestSharedCallIsNobodys(t *testing.T) {
+	node := newFake(t)
+	node.answers(func(c net.Conn, _ *http.Request, _ []byte) {
+		writeAnswer(c, 200, strings.Repeat("not JSON", 10<<10), "Content-Encoding: unheard-of")
+	})
+	conf := testConfig(node.url())
+	conf.Limits.MaxUserInFlight = 1 // all users have used up theirs
+	g := startGuard(t, &fakeGate{plan: func(_ *ask.Principal, _ *ask.Request, k gate.Known) gate.Outcome {
+		if len(k.Answers) == 0 {
+			return gate.Outcome{Kind: gate.Need, Needs: []gate.Call{{Method: "POST", Target: "/hr/_refresh", OwnAccount: true, Repeatable: true, Shared: true}}}
+		}
+		return gate.Outcome{Kind: gate.Local, Local: gate.Answer{Status: k.Answers[0].Status}}
+	}}, conf)
+	for range 2 {
+		if a := g.send(request("GET", "/hr/_doc/1?refresh=true", "X-Opaque-Id: anna's\r\nX-Forwarded-For: 192.0.2.1\r\n", "")); a.status != 200 {
+			t.Errorf("got %+v; want 200", a)
+		}
+	}
+	for _, seen := range node.requests() {
+		if seen.header.Get("X-Opaque-Id") != "" || seen.header.Get("X-Forwarded-For") != "" {
+			t.Errorf("the node got %v; want nothing of the client's", seen.header)
+		}
+	}
+	if n := node.accepted(); n != 1 {
+		t.Errorf("%d connections to the node; want one that is kept", n)
+	}
 }
