@@ -55,8 +55,9 @@ type conn struct {
 	peer   netip.Addr  // zero if the client came by a Unix socket
 	from   string      // peer as text; empty for none
 	local  bool        // it came by a Unix socket, and nobody named another address
+	veiled bool        // the peer relays a client that it does not name: no header is its word
 	watch  watched
-	left   func() // is told when the connection is closed
+	place  place // among the connections of all clients
 	at     atomic.Int32
 	late   atomic.Bool // the client may still be sending what nobody will read
 	closed atomic.Bool
@@ -113,6 +114,9 @@ func (c *conn) named(addr netip.Addr) { c.peer, c.from = addr, addr.String() }
 
 // trusted reports whether the peer is a proxy whose word is taken.
 func (c *conn) trusted() bool {
+	if c.veiled {
+		return false
+	}
 	return c.local && c.front.proxies.unix || c.front.proxies.trusts(c.peer)
 }
 
@@ -329,7 +333,7 @@ func (c *conn) takeAnnouncement(end time.Time) error {
 		socket = c.tls.NetConn()
 	}
 	_ = socket.SetReadDeadline(end) // fails only on a closed connection, and so will what follows
-	addr, err := readAnnouncement(socket)
+	said, err := readAnnouncement(socket)
 	if err != nil {
 		if !errors.Is(err, io.EOF) && !c.closed.Load() { // a mere look whether the port is open is no fault
 			c.front.refused(cmp.Or(c.from, "unix"), err)
@@ -337,12 +341,36 @@ func (c *conn) takeAnnouncement(end time.Time) error {
 		return err
 	}
 	_ = socket.SetReadDeadline(time.Time{})
-	if addr.IsValid() {
-		c.local = false
-		c.named(addr)
+	c.veiled = said.relayed && !said.client.IsValid()
+	if !said.client.IsValid() {
+		return nil
+	}
+	c.local = false
+	c.named(said.client)
+	if met := c.place.move(c.front.counted(said.client)); met != ask.NoLimit {
+		return c.turnAway(met, said.client)
 	}
 	return nil
 }
+
+// turnAway ends a connection whose client, once it was named, has too many. A plain one is
+// told why.
+func (c *conn) turnAway(met ask.Limit, client netip.Addr) error {
+	d := c.place.door
+	d.turned(met, client)
+	select {
+	case d.told <- struct{}{}:
+		defer func() { <-d.told }()
+		if c.tls == nil {
+			_, _ = c.Write(turnedAway(met)) // it is closed in any case
+			c.late.Store(true)
+		}
+	default:
+	}
+	return errTurnedAway
+}
+
+var errTurnedAway = errors.New("too many connections of this client")
 
 // vouched reports whether the CAs of now stand for the certificate that the client has
 // shown, though it did so under earlier ones.
@@ -412,7 +440,8 @@ func (c *conn) Close() error {
 	if c.closed.Swap(true) {
 		return nil
 	}
-	defer c.left()
+	defer c.place.leave()
+	defer c.place.door.forget(c)
 	defer c.end(nil)
 	if c.late.Load() {
 		linger(c.Conn)
@@ -512,21 +541,23 @@ func (l *listener) Accept() (net.Conn, error) {
 
 // admit makes a client's connection of a socket, or returns nil if it was turned away.
 func (l *listener) admit(c net.Conn) *conn {
-	from := addressOf(c)
-	if l.front.proxies.trusts(from) {
-		from = netip.Addr{} // many clients come by it
-	}
-	left := l.door.admit(c, authn.Network(from), l.front.shown == nil)
-	if left == nil {
+	from := l.front.counted(addressOf(c))
+	if !l.door.admit(c, from, l.front.shown == nil) {
 		return nil
 	}
 	k := newConn(l.base, c, l.lim, l.front)
-	k.left = func() {
-		l.door.forget(k)
-		left()
-	}
+	k.place = place{door: l.door, from: from}
 	l.door.remember(k)
 	return k
+}
+
+// counted returns as whose a connection from an address counts; the zero address is
+// nobody's: many clients come by a proxy.
+func (f *front) counted(from netip.Addr) netip.Addr {
+	if f.proxies.trusts(from) {
+		return netip.Addr{}
+	}
+	return authn.Network(from)
 }
 
 func isTimeout(err error) bool {

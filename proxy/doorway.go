@@ -68,21 +68,56 @@ func (d *doorway) enter(from netip.Addr) ask.Limit {
 	return ask.NoLimit
 }
 
-func (d *doorway) leave(from netip.Addr) {
+// place is that of one connection that has entered.
+type place struct {
+	door *doorway
+	from netip.Addr // as whose it counts; guarded by the lock of the door, as is left
+	left bool
+}
+
+// leave may be called beside move.
+func (p *place) leave() {
+	p.door.mu.Lock()
+	defer p.door.mu.Unlock()
+	p.left = true
+	p.door.open--
+	p.door.uncount(p.from)
+}
+
+// move counts a connection as that of another address from now on, or says which limit
+// stands against it.
+func (p *place) move(to netip.Addr) ask.Limit {
+	d := p.door
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.open--
+	if p.left || to == p.from {
+		return ask.NoLimit
+	}
+	bound := d.each > 0 && to.IsValid()
+	if bound && d.from[to] >= d.each {
+		return ask.LimitAddressConnections
+	}
+	d.uncount(p.from)
+	p.from = to
+	if bound {
+		d.from[to]++
+	}
+	return ask.NoLimit
+}
+
+// uncount counts one less from an address. The lock is held.
+func (d *doorway) uncount(from netip.Addr) {
 	if d.from[from]--; d.from[from] <= 0 {
 		delete(d.from, from)
 	}
 }
 
-// admit lets a connection in and returns what is to be called when it is closed, or nil
-// if it was turned away and is not the caller's any more. A plain one can be told why.
-func (d *doorway) admit(c net.Conn, from netip.Addr, plain bool) (left func()) {
+// admit lets a connection in, which then has a place to leave. It reports whether it did;
+// one that was turned away is not the caller's any more. A plain one can be told why.
+func (d *doorway) admit(c net.Conn, from netip.Addr, plain bool) bool {
 	met := d.enter(from)
 	if met == ask.NoLimit {
-		return func() { d.leave(from) }
+		return true
 	}
 	d.turned(met, from)
 	select {
@@ -92,13 +127,13 @@ func (d *doorway) admit(c net.Conn, from netip.Addr, plain bool) (left func()) {
 				tell(c, met)
 				<-d.told
 			})
-			return nil
+			return false
 		}
 		<-d.told
 	default:
 	}
 	_ = c.Close() // it was of no use to anybody
-	return nil
+	return false
 }
 
 func (d *doorway) remember(c *conn) {

@@ -19,6 +19,7 @@ import (
 func TestDoorway(t *testing.T) {
 	d := newDoorway(4, 2, nil)
 	a, b, none := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2"), netip.Addr{}
+	leave := func(from netip.Addr) { (&place{door: d, from: from}).leave() }
 	f := func(from netip.Addr, want ask.Limit) {
 		t.Helper()
 		if got := d.enter(from); got != want {
@@ -32,12 +33,12 @@ func TestDoorway(t *testing.T) {
 	f(none, ask.NoLimit)
 	f(none, ask.LimitConnections)
 	f(a, ask.LimitConnections)
-	d.leave(a)
+	leave(a)
 	f(none, ask.NoLimit)
-	d.leave(none)
+	leave(none)
 	f(a, ask.NoLimit)
 	for _, from := range []netip.Addr{a, a, b, none} {
-		d.leave(from)
+		leave(from)
 	}
 	if d.open != 0 || len(d.from) != 0 {
 		t.Errorf("left over: %d, %v", d.open, d.from)
@@ -47,6 +48,42 @@ func TestDoorway(t *testing.T) {
 	f(a, ask.NoLimit)
 	f(a, ask.NoLimit)
 	f(b, ask.LimitConnections)
+}
+
+// TestMoves: a connection whose client is named later counts as that one's from then on,
+// within the bound, and as nobody's once it has left.
+func TestMoves(t *testing.T) {
+	d := newDoorway(10, 2, nil)
+	a, b := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	var all []*place
+	f := func(to netip.Addr, want ask.Limit) {
+		t.Helper()
+		if met := d.enter(netip.Addr{}); met != ask.NoLimit {
+			t.Fatal(met)
+		}
+		p := &place{door: d}
+		all = append(all, p)
+		if got := p.move(to); got != want {
+			t.Errorf("move to %v: %q; want %q", to, got, want)
+		}
+	}
+	f(a, ask.NoLimit)
+	f(a, ask.NoLimit)
+	f(a, ask.LimitAddressConnections)
+	f(b, ask.NoLimit)
+	f(netip.Addr{}, ask.NoLimit)
+	all[0].leave()
+	if all[0].move(b) != ask.NoLimit || d.from[b] != 1 {
+		t.Error("one that left is counted")
+	}
+	f(a, ask.NoLimit)
+	f(a, ask.LimitAddressConnections)
+	for _, p := range all[1:] {
+		p.leave()
+	}
+	if d.open != 0 || len(d.from) != 0 {
+		t.Errorf("left over: %d, %v", d.open, d.from)
+	}
 }
 
 // TestTurnedAway holds that a connection beyond the bound gets an answer that clients

@@ -164,7 +164,7 @@ func TestPanicInConnection(t *testing.T) {
 	c := newConn(context.Background(), ours, connLimits{
 		maxHead: 100, idle: time.Millisecond, met: func(ask.Limit) { panic("a fault in a connection") }, fell: func(p *panicError) { fell <- p }, stopped: new(atomic.Bool),
 	}, &front{})
-	c.left = func() {}
+	c.place.door = newDoorway(1, 0, nil)
 	if n, err := c.Read(make([]byte, 10)); n != 0 || err != io.EOF {
 		t.Errorf("read %d, %v; want the end", n, err)
 	}

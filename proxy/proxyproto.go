@@ -26,22 +26,32 @@ func badAnnouncement(format string, args ...any) error {
 	return fmt.Errorf("malformed header of the PROXY protocol: "+format, args...)
 }
 
-// readAnnouncement reads the header of a connection and not a byte behind it. The
-// address is zero if the proxy names no client: it speaks for itself (a health check), or
-// knows its client by no address. io.EOF means that not a byte came.
-func readAnnouncement(r io.Reader) (netip.Addr, error) {
+// announcement is what such a header says. The zero value: the proxy speaks for itself, as
+// in a health check.
+type announcement struct {
+	relayed bool       // somebody else does
+	client  netip.Addr // zero: its proxy knows it by no address
+}
+
+func relayed(client netip.Addr, err error) (announcement, error) {
+	return announcement{err == nil, client}, err
+}
+
+// readAnnouncement reads the header of a connection and not a byte behind it. io.EOF means
+// that not a byte came.
+func readAnnouncement(r io.Reader) (announcement, error) {
 	var buf [maxBinaryHeader]byte
 	start := buf[:len(binarySignature)] // a header of either version is longer
 	if _, err := io.ReadFull(r, start); err != nil {
-		return netip.Addr{}, err
+		return announcement{}, err
 	}
 	switch {
 	case string(start) == binarySignature:
 		return readBinary(r, buf[:])
 	case bytes.HasPrefix(start, []byte(textStart)):
-		return readText(r, buf[:maxTextHeader], len(start))
+		return relayed(readText(r, buf[:maxTextHeader], len(start)))
 	}
-	return netip.Addr{}, errNoAnnouncement
+	return announcement{}, errNoAnnouncement
 }
 
 // readText reads on in a header of version 1, of which buf has n bytes. As long as there
@@ -97,26 +107,26 @@ func parseEnd(protocol, host, port string) (netip.Addr, error) {
 }
 
 // readBinary reads on in a header of version 2, behind its signature.
-func readBinary(r io.Reader, buf []byte) (netip.Addr, error) {
+func readBinary(r io.Reader, buf []byte) (announcement, error) {
 	const fixed = len(binarySignature) + 4 // version and command, family and protocol, length
 	if _, err := io.ReadFull(r, buf[len(binarySignature):fixed]); err != nil {
-		return netip.Addr{}, noEOF(err)
+		return announcement{}, noEOF(err)
 	}
 	command, family := buf[fixed-4], buf[fixed-3]
 	end := fixed + int(binary.BigEndian.Uint16(buf[fixed-2:fixed]))
 	if end > len(buf) {
-		return netip.Addr{}, badAnnouncement("%d bytes; want at most %d", end, len(buf))
+		return announcement{}, badAnnouncement("%d bytes; want at most %d", end, len(buf))
 	}
 	if _, err := io.ReadFull(r, buf[fixed:end]); err != nil {
-		return netip.Addr{}, noEOF(err)
+		return announcement{}, noEOF(err)
 	}
 	switch command {
 	case 0x20: // LOCAL: the proxy itself
-		return netip.Addr{}, nil
+		return announcement{}, nil
 	case 0x21: // PROXY
-		return parseFamily(family, buf[fixed:end])
+		return relayed(parseFamily(family, buf[fixed:end]))
 	}
-	return netip.Addr{}, badAnnouncement("version and command 0x%02x", command)
+	return announcement{}, badAnnouncement("version and command 0x%02x", command)
 }
 
 // parseFamily reads the source from the block of addresses. Extensions behind it are

@@ -100,10 +100,13 @@ var notAnnouncements = []struct{ header, reason string }{
 func TestReadAnnouncement(t *testing.T) {
 	for _, a := range announcements {
 		r := strings.NewReader(a.header + "behind")
-		addr, err := readAnnouncement(r)
+		said, err := readAnnouncement(r)
 		got := ""
-		if addr.IsValid() {
-			got = addr.String()
+		if said.client.IsValid() {
+			got = said.client.String()
+		}
+		if local := strings.HasPrefix(a.header, binarySignature+"\x20"); said.relayed == local {
+			t.Errorf("%q: relayed %v; want all that are not LOCAL", a.header, said.relayed)
 		}
 		if err != nil || got != a.client {
 			t.Errorf("%q: got %q, %v; want %q", a.header, got, err, a.client)
@@ -113,8 +116,8 @@ func TestReadAnnouncement(t *testing.T) {
 		}
 	}
 	for _, a := range notAnnouncements {
-		if addr, err := readAnnouncement(strings.NewReader(a.header)); err == nil || !strings.Contains(err.Error(), a.reason) || addr.IsValid() {
-			t.Errorf("%q: got %v, %v; want an error with %q", a.header, addr, err, a.reason)
+		if said, err := readAnnouncement(strings.NewReader(a.header)); err == nil || !strings.Contains(err.Error(), a.reason) || said != (announcement{}) {
+			t.Errorf("%q: got %v, %v; want an error with %q", a.header, said, err, a.reason)
 		}
 	}
 	if _, err := readAnnouncement(strings.NewReader("")); !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -133,24 +136,24 @@ func FuzzAnnouncement(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r := bytes.NewReader(text)
-		addr, err := readAnnouncement(r)
+		said, err := readAnnouncement(r)
 		if err != nil {
-			if addr.IsValid() {
-				t.Fatalf("%q: %v in spite of %v", text, addr, err)
+			if said != (announcement{}) {
+				t.Fatalf("%q: %v in spite of %v", text, said, err)
 			}
 			return
 		}
 		header := text[:len(text)-r.Len()]
-		if again, err := readAnnouncement(&dripping{header}); err != nil || again != addr {
-			t.Fatalf("%q: %v alone and in drips, %v; %v before", header, again, err, addr)
+		if again, err := readAnnouncement(&dripping{header}); err != nil || again != said {
+			t.Fatalf("%q: %v alone and in drips, %v; %v before", header, again, err, said)
 		}
 		for cut := range header {
 			if _, err := readAnnouncement(bytes.NewReader(header[:cut])); err == nil {
 				t.Fatalf("%q is a header and so is its start of %d bytes", header, cut)
 			}
 		}
-		if want, err := naiveAnnouncement(header); err != nil || want != addr {
-			t.Fatalf("%q: got %v; read naively it is %v, %v", header, addr, want, err)
+		if want, err := naiveAnnouncement(header); err != nil || want != said.client {
+			t.Fatalf("%q: got %v; read naively it is %v, %v", header, said, want, err)
 		}
 	})
 }
@@ -288,4 +291,87 @@ func TestProxyProtocolInTime(t *testing.T) {
 		}
 		eventually(t, "it is counted", func() bool { return g.metric("guard_proxy_protocol_errors_total", "") == float64(i+1) })
 	}
+}
+
+// TestAnnouncedBound: the bound of an address holds for clients that a proxy names, of
+// IPv6 for their network; others behind the same proxy are not touched, nor is the proxy.
+func TestAnnouncedBound(t *testing.T) {
+	a := newAuthority(t)
+	for _, secure := range []bool{false, true} {
+		conf := testConfig(newFake(t).url())
+		conf.ProxyProtocol, conf.TrustedProxies, conf.Limits.MaxAddressConns = true, []string{"127.0.0.1"}, 2
+		if secure {
+			conf.TLS.Certificate, conf.TLS.Key = a.issue("guard", []string{"guard.test"})
+		}
+		g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+		f := func(header string, status int) net.Conn {
+			t.Helper()
+			socket := g.dial()
+			_, _ = io.WriteString(socket, header)
+			c := socket
+			if secure {
+				c = tls.Client(socket, &tls.Config{RootCAs: a.pool(), ServerName: "guard.test"})
+			}
+			_, _ = io.WriteString(c, request("GET", "/", "", ""))
+			got := readGot(t, c, bufio.NewReader(c), "GET")
+			if want := status; got.status != want && !(secure && status == 429 && got.status == 0) {
+				t.Errorf("%q, TLS %v: got %+v; want %d", header, secure, got, want)
+			}
+			return socket
+		}
+		const one, six = "PROXY TCP4 203.0.113.7 10.0.0.1 443 9200\r\n", "PROXY TCP6 2001:db8::%s 2001:db8:1::1 443 9200\r\n"
+		first := f(one, 200)
+		f(one, 200)
+		f(one, 429)
+		f(one, 429)
+		f(strings.Replace(one, "113.7", "113.8", 1), 200)
+		f(strings.Replace(six, "%s", "7", 1), 200)
+		f(strings.Replace(six, "%s", "8", 1), 200)
+		f(strings.Replace(six, "%s", "9", 1), 429)
+		for range 3 {
+			f("PROXY UNKNOWN\r\n", 200)
+		}
+		if n := g.hits(ask.LimitAddressConnections); n != 3 {
+			t.Errorf("TLS %v: the limit was met %v times; want 3", secure, n)
+		}
+		_ = first.Close()
+		eventually(t, "the place is free", func() bool {
+			g.srv.door.mu.Lock()
+			defer g.srv.door.mu.Unlock()
+			return g.srv.door.from[netip.MustParseAddr("203.0.113.7")] == 1
+		})
+		f(one, 200)
+	}
+}
+
+// TestUnnamedClient: who is relayed without a name is not believed what only its proxy may
+// say; a proxy that speaks for itself is.
+func TestUnnamedClient(t *testing.T) {
+	f := func(header, forwarded string) {
+		t.Helper()
+		node := newFake(t)
+		conf := testConfig(node.url())
+		conf.ProxyProtocol, conf.TrustedProxies = true, []string{"127.0.0.1", "unix"}
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if forwarded == "" {
+			ln, err = Listen(t.Context(), "unix:"+socketPath(t), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := startGuardOn(t, &fakeGate{intake: gate.IntakeStream}, conf, fakeAuth{}, ln)
+		if a := g.send(header + request("GET", "/", "X-Forwarded-For: 198.51.100.66\r\n", "")); a.status != 200 {
+			t.Errorf("%q: got %+v", header, a)
+		}
+		if got := node.requests()[0].header.Get("X-Forwarded-For"); got != forwarded {
+			t.Errorf("%q: X-Forwarded-For is %q; want %q", header, got, forwarded)
+		}
+	}
+	unnamed := []string{"PROXY UNKNOWN\r\n", binaryHeader(0x21, 0, ""), binaryHeader(0x21, 0x31, strings.Repeat("a", 216))}
+	for _, header := range unnamed {
+		f(header, "127.0.0.1")
+		f(header, "")
+	}
+	f(binaryHeader(0x20, 0, ""), "198.51.100.66, 127.0.0.1")
+	f("PROXY TCP4 127.0.0.1 10.0.0.1 1 1\r\n", "198.51.100.66, 127.0.0.1") // a proxy of the proxy
 }
