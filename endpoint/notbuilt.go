@@ -26,7 +26,13 @@ func parseNotBuilt(table string) []Route {
 		if len(columns) != 3 {
 			panic(fmt.Sprintf("BUG: line %q of the endpoints that are not built; want three columns", line))
 		}
-		rows = append(rows, Route{ID: columns[0], Methods: columns[1], Paths: strings.Fields(columns[2]), NotBuilt: true})
+		rows = append(rows, Route{
+			ID: columns[0], Methods: columns[1], Paths: strings.Fields(columns[2]), NotBuilt: true, Repeatable: onlyRead(columns[1]),
+		})
 	}
 	return rows
 }
+
+// onlyRead reports whether an operation has no method but those that read. One that takes
+// GET beside POST may act by either: a scroll moves on, a flush writes.
+func onlyRead(methods string) bool { return methods == "GET" || methods == "HEAD" }

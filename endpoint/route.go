@@ -39,7 +39,7 @@ type Route struct {
 	IndexedPath string
 
 	// NotBuilt marks an operation that guard knows and does not offer yet. Nothing but
-	// ID, Methods and Paths is set then.
+	// ID, Methods, Paths and Repeatable is set then.
 	NotBuilt bool
 }
 

@@ -122,12 +122,11 @@ func (pl *plan) build() Outcome {
 // catalogue.
 func (s *Snapshot) planUnrestricted(r *ask.Request) Outcome {
 	out := Outcome{Kind: Forward, Forward: Forwarding{Call: Call{Method: r.Method, Target: r.RawTarget, Source: ClientBody}}}
-	out.Forward.Repeatable = r.Method == "GET" || r.Method == "HEAD"
 	m, err := s.router.MatchRequest(r)
 	if err != nil {
 		return out
 	}
-	out.Route = m.Route.ID
+	out.Route, out.Forward.Repeatable = m.Route.ID, m.Route.Repeatable
 	if out.Route == endpoint.NodesInfo {
 		out.Forward.Treat = s.publish(r)
 		out.Forward.AsAsked = out.Forward.Treat != nil
@@ -135,7 +134,6 @@ func (s *Snapshot) planUnrestricted(r *ask.Request) Outcome {
 	if m.Route.NotBuilt {
 		return out // what it changes is seen by the next look at the cluster
 	}
-	out.Forward.Repeatable = m.Route.Repeatable
 	if m.Route.ChangesState && m.Route.Answer == endpoint.Acknowledged {
 		out.Forward.ChangesState = always
 	}
