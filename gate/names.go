@@ -61,11 +61,11 @@ var (
 	defaultColumns = "health,status,index,uuid,pri,rep"
 )
 
-// planCatIndices leaves out counts and sizes where a document rule applies: they
-// count documents that are hidden.
+// planCatIndices leaves out counts and sizes where a rule applies: they count hidden
+// documents, the objects of hidden fields, and their bytes.
 func (pl *plan) planCatIndices(f forwarded, b *binding) Outcome {
 	params := pl.indexParams(pl.q.Params, f)
-	if !b.bound {
+	if b.free() {
 		return pl.forward(pl.m.Target(f.names, params), nil)
 	}
 	for _, name := range []string{"h", "s"} {
@@ -74,7 +74,7 @@ func (pl *plan) planCatIndices(f forwarded, b *binding) Outcome {
 				column, _, _ = strings.Cut(column, ":")
 			}
 			if !slices.Contains(plainColumns, column) {
-				return reject(restricted("column [%s] counts documents that a document rule may hide; want columns among %s", names.Clip(column), defaultColumns))
+				return reject(restricted("column [%s] counts what a document or field rule may hide; want columns among %s", names.Clip(column), defaultColumns))
 			}
 		}
 	}

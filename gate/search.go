@@ -110,7 +110,7 @@ func (pl *plan) searchBody(form searchForm, b *binding) (*query.Params, []byte, 
 			return nil, nil, rej
 		}
 	}
-	b.knowFields(pl.s, pl.q.Body)
+	pl.knowFields(b, pl.q.Body)
 	params, err := query.CheckParams(form.on, toQuery(pl.q.Params), &b.rules)
 	if err != nil {
 		return nil, nil, refusedQuery(err)
@@ -126,11 +126,12 @@ func (pl *plan) searchBody(form searchForm, b *binding) (*query.Params, []byte, 
 	return params, out, nil
 }
 
-// knowFields has the search that body asks for written with what is known of the fields
-// of its indices, if it could need that.
-func (b *binding) knowFields(s *Snapshot, body []byte) {
-	if bytes.Contains(body, []byte("top_hits")) {
-		b.rules.Mapped = &mappedIn{s, b.indices}
+// knowFields has the search that body asks for written with the time, and with what is known of
+// the fields of its indices, if it could need that.
+func (pl *plan) knowFields(b *binding, body []byte) {
+	b.rules.Seed = pl.r.Now.UnixNano()
+	if bytes.Contains(body, []byte("top_hits")) || bytes.Contains(body, []byte("span_term")) {
+		b.rules.Mapped = &mappedIn{pl.s, b.indices}
 	}
 }
 
@@ -155,6 +156,24 @@ func (in *mappedIn) Mapped(name string) (some, all bool) {
 		some, all = some || has, all && has
 	}
 	return some, all
+}
+
+// Positions reports whether a field is a text with the places of its words, wherever it is.
+func (in *mappedIn) Positions(name string) bool {
+	for _, index := range in.indices {
+		m, err := in.s.mappingOf(index)
+		if err != nil {
+			return false
+		}
+		f, ok := m.Lookup(name)
+		if ok && f.Kind == mapping.Alias {
+			f, ok = m.Lookup(f.AliasOf)
+		}
+		if ok && (f.SubKey != "" || !f.Positions) {
+			return false
+		}
+	}
+	return true
 }
 
 // room is about what the rules of b add to the body of a search.

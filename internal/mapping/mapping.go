@@ -53,6 +53,9 @@ type Field struct {
 	// index, where they are a closed list: the field shows the values of them all. An
 	// opaque field without parts can have any.
 	Parts []string
+	// Positions tells of a text that it keeps the places of its words. It says nothing of
+	// what is below it.
+	Positions bool
 	// Disabled objects are kept in the source and not indexed.
 	Disabled bool
 	// Scripted fields are computed and may show the value of any other field.

@@ -63,7 +63,7 @@ func TestLookup(t *testing.T) {
 		}
 	}
 	f("ssn", Field{Path: "ssn", Kind: Leaf, Type: "keyword", CopyTo: []string{"all_text", "person_copy.ids"}})
-	f("ssn.txt", Field{Path: "ssn.txt", Kind: MultiField, Type: "text", Parent: "ssn"})
+	f("ssn.txt", Field{Path: "ssn.txt", Kind: MultiField, Type: "text", Parent: "ssn", Positions: true})
 	f("ssn_alias", Field{Path: "ssn_alias", Kind: Alias, Type: "alias", AliasOf: "ssn"})
 	f("person", Field{Path: "person", Kind: Object, Type: "object"})
 	f("person.passport", Field{Path: "person.passport", Kind: Leaf, Type: "keyword", Parent: "person"})
@@ -81,7 +81,7 @@ func TestLookup(t *testing.T) {
 	f("labels_alias.a", Field{Path: "labels_alias", Kind: Alias, Type: "alias", AliasOf: "labels", Opaque: true, SubKey: "a"})
 	f("place", Field{Path: "place", Kind: Leaf, Type: "geo_point", Parts: pointParts})
 	f("place.lat", Field{}) // a key of its value, and no field
-	f("abstract._index_prefix", Field{Path: "abstract", Kind: Leaf, Type: "text", Opaque: true, Parts: prefixParts, SubKey: "_index_prefix"})
+	f("abstract._index_prefix", Field{Path: "abstract", Kind: Leaf, Type: "text", Opaque: true, Parts: prefixParts, Positions: true, SubKey: "_index_prefix"})
 
 	// Nothing.
 	f("", Field{})

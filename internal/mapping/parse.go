@@ -242,8 +242,9 @@ var (
 	rangeParts = []string{"gte", "gt", "lte", "lt", "from", "to", "include_lower", "include_upper"}
 )
 
-// setParts notes the names that the type of f brings.
+// setParts notes what the type of f brings.
 func (f *Field) setParts() {
+	f.Positions = f.Type == "text"
 	f.Parts = documentParts[f.Type]
 	if parts, indexes := indexedParts[f.Type]; indexes {
 		f.Opaque, f.Parts = true, parts
@@ -268,6 +269,8 @@ func (b *builder) params(f *Field, def esjson.Value) error {
 			}
 		case "script":
 			f.Scripted = true
+		case "index", "index_options":
+			f.Positions = f.Positions && slices.Contains([]string{"true", "positions", "offsets"}, v.String())
 		case "index_prefixes", "index_phrases":
 			if !f.Opaque && v.String() != "false" {
 				f.Opaque, f.Parts = true, prefixParts

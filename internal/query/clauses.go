@@ -123,7 +123,7 @@ var clauses = index([]clause{
 	// like takes texts only: an object names a document, maybe of another index.
 	{name: "more_like_this", engines: Both, form: multi, verdict: verdict{dls: whyStats}, keys: join(namedBoost, of(fieldList, "fields"),
 		each(slot{kind: scalars}, "like", "unlike"), of(scalar, "analyzer", "minimum_should_match", "include", "fail_on_unsupported_field"),
-		of(whole, "max_query_terms", "min_term_freq", "min_doc_freq", "max_doc_freq", "min_word_length", "max_word_length"), of(decimal, "boost_terms"), of(scalars, "stop_words"))},
+		of(whole, "max_query_terms", "min_term_freq", "min_doc_freq", "max_doc_freq", "min_word_length", "max_word_length"), of(scalars, "stop_words"), shape{"boost_terms": {kind: decimal, verdict: verdict{fls: whyObjects}}})},
 	{name: "script", engines: Both, verdict: both(whyScript), keys: join(namedBoost, shape{"script": scripted})},
 	// Their scores carry the field's value out; so does sort, and the field is looked at.
 	{name: "distance_feature", engines: Both, keys: join(namedBoost, of(fieldName, "field"), of(inert, "origin"), of(scalar, "pivot"))},

@@ -30,6 +30,11 @@ import (
 //     statistics, which depends on hidden documents. It is not ended.
 //   - The fast vector highlighter stands for the first 1,024 words of a prefix. The
 //     unified one takes its place.
+//   - A span on a field that does not keep the places of words fails where any document
+//     of the shard holds the term, whatever stands beside it. It is refused.
+//   - A text over several fields as if they were one (cross_fields, combined_fields) gives
+//     a word of one field the weight that it has in another, where hidden documents alone
+//     may hold it. It is printed in constant_score.
 
 // bounded prints a clause under a document rule so that hidden documents change nothing.
 func (k *walker) bounded(v esjson.Value, c *clause) error {
@@ -41,6 +46,8 @@ func (k *walker) bounded(v esjson.Value, c *clause) error {
 	case nearSpellings(c, v):
 		return k.spelled(v, c)
 	case strings.HasPrefix(c.name, "span_"), c.name == "field_masking_span", isPhrase(c, v):
+		return k.unweighed(v, c)
+	case c.name == "combined_fields", typeOf(c, v) == "crossfields":
 		return k.unweighed(v, c)
 	case c.name == "rank_feature" && !hasPivot(v):
 		return refuse(v, c.name, "its pivot is the mean of all documents of the shard; want log, sigmoid, linear, or saturation with a pivot%s", underDocRule)
@@ -68,6 +75,20 @@ func typeOf(c *clause, v esjson.Value) string {
 	}
 	t, _ := v.Lookup("type")
 	return strings.ToLower(strings.ReplaceAll(t.String(), "_", ""))
+}
+
+// keepsPlaces reports whether the field of a span_term keeps the places of its words. A hidden
+// one is replaced by one that no index has.
+func (k *walker) keepsPlaces(v esjson.Value, c *clause) bool {
+	name := fieldIn(v, c)
+	switch {
+	case strings.HasPrefix(name, "_"), k.rules.Mapped == nil:
+		return false
+	case k.fieldRule() && k.rules.Fields.Field(name, Match) == Absent:
+		return true
+	default:
+		return k.rules.Mapped.Positions(name)
+	}
 }
 
 // hasPivot reports whether a rank_feature says by what it is to be compared.
@@ -153,7 +174,8 @@ func (k *walker) spelled(v esjson.Value, c *clause) error {
 	if c.name == "query_string" || c.name == "simple_query_string" {
 		// Neither can be told which words to take: fuzzy_rewrite does nothing in texts
 		// (measured on OpenSearch 2.19 and 3.4, and on Elasticsearch 7.10).
-		if text, _ := v.Lookup("query"); spellsNear(text.String()) {
+		text, _ := v.Lookup("query")
+		if _, flags := v.Lookup("flags"); flags || spellsNear(text.String()) {
 			return refuse(text, "~", "a near spelling stands for the nearest words, those of hidden documents among them; a match with fuzziness takes all%s", underDocRule)
 		}
 		return k.unweighed(v, c)

@@ -31,6 +31,12 @@ func TestUnweighed(t *testing.T) {
 	f(`{"span_or":{"clauses":[{"span_term":{"a":"b"}},{"span_first":{"match":{"span_term":{"a":"c"}},"end":1}}],"boost":3}}`,
 		`{"constant_score":{"filter":{"span_or":{"clauses":[{"span_term":{"a":"b"}},{"span_first":{"match":{"span_term":{"a":"c"}},"end":1}}],"boost":3}},"boost":3}}`)
 	f(`{"bool":{"should":[{"span_term":{"a":"b"}},{"term":{"a":"b"}}]}}`, `{"bool":{"should":[{"constant_score":{"filter":{"span_term":{"a":"b"}}}},{"term":{"a":"b"}}]}}`)
+	for _, blended := range []string{
+		`{"combined_fields":{"query":"b","fields":["a","c"]}}`, `{"multi_match":{"query":"b","fields":["a","c"],"type":"cross_fields"}}`,
+		`{"multi_match":{"query":"b","fields":["a","c"],"type":"CROSSFIELDS"}}`, `{"query_string":{"query":"b","fields":["a","c"],"type":"cross_fields"}}`,
+	} { // a word of one field weighs what it does in another
+		f(blended, `{"constant_score":{"filter":`+blended+`}}`)
+	}
 	f(`{"simple_query_string":{"query":"\"b c\"~1","fields":["a"]}}`, `{"constant_score":{"filter":{"simple_query_string":{"query":"\"b c\"~1","fields":["a"]}}}}`)
 }
 
@@ -57,6 +63,7 @@ func TestNoChoiceOfWords(t *testing.T) {
 	f(`{"query_string":{"query":"\"b c\"~2","fields":["a"]}}`, `{"query_string":{"query":"\"b c\"~2","fields":["a"]}}`)
 	f(`{"simple_query_string":{"query":"b~1","fields":["a"]}}`, "")
 	f(`{"simple_query_string":{"query":"~","fields":["a"]}}`, "")
+	f(`{"simple_query_string":{"query":"\" al\"~2","fields":["a"],"flags":"FUZZY|WHITESPACE"}}`, "") // without PHRASE it is one as well
 	f(`{"simple_query_string":{"query":"al\\\"~2","fields":["a"]}}`, "") // the quotation mark is a letter
 	f(`{"query_string":{"query":"al\\\"~2","fields":["a"]}}`, "")
 	f(`{"query_string":{"query":"\"a b\" al\"~2","fields":["a"]}}`, "")
@@ -172,8 +179,51 @@ func searchUnder(t *testing.T, body string, filter Filter) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := AppendSearch(nil, v, nil, &Rules{Filter: filter})
+	out, err := AppendSearch(nil, v, nil, &Rules{Filter: filter, Mapped: placedTexts{}})
 	return string(out), err
+}
+
+// placedTexts are indices that have every field, those of one letter as texts with the
+// places of their words.
+type placedTexts struct{}
+
+func (placedTexts) Mapped(string) (some, all bool) { return true, true }
+func (placedTexts) Positions(name string) bool     { return len(name) == 1 }
+
+// TestSpansWantPlaces: a span on a field without the places of words fails where any document
+// of the shard holds the term, wherever in a query it stands.
+func TestSpansWantPlaces(t *testing.T) {
+	f := func(query string, answered bool) {
+		t.Helper()
+		_, err := searchUnder(t, `{"query":`+query+`}`, `{"term":{"d":"x"}}`)
+		var r *Refusal
+		if answered && err != nil || !answered && !errors.As(err, &r) {
+			t.Errorf("%s: %v; want it answered: %v", query, err, answered)
+		}
+	}
+	f(`{"span_term":{"a":"b"}}`, true)
+	for _, field := range []string{"ssn", "_id", "_index", "flat.key", "a._index_prefix"} {
+		span := `{"span_term":{"` + field + `":"b"}}`
+		f(span, false)
+		f(`{"span_term":{"boost":2,"`+field+`":{"value":"b"}}}`, false)
+		f(`{"bool":{"must_not":[`+span+`]}}`, false)
+		f(`{"constant_score":{"filter":`+span+`}}`, false)
+		f(`{"span_or":{"clauses":[{"span_term":{"a":"b"}},`+span+`]}}`, false)
+		f(`{"field_masking_span":{"query":`+span+`,"field":"a"}}`, false)
+		f(`{"span_not":{"include":{"span_term":{"a":"b"}},"exclude":`+span+`}}`, false)
+	}
+	if _, err := AppendSearch(nil, parsedQuery(t, `{"query":{"span_term":{"a":"b"}}}`), nil, &Rules{Filter: `{"term":{"d":"x"}}`}); err == nil {
+		t.Error("a span is answered where nothing is known of fields")
+	}
+}
+
+func parsedQuery(t *testing.T, body string) esjson.Value {
+	t.Helper()
+	v, err := esjson.Parse(new(esjson.Tape), []byte(body), esjson.RequestLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // TestCountingRewrites holds that no clause becomes one clause for each term.

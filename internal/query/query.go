@@ -53,7 +53,8 @@ type Rules struct {
 	// nothing without Fields.
 	SourceIncludes, SourceExcludes []string
 
-	Mapped Mapped // nil: every index has every field
+	Mapped Mapped // nil: every index has every field, of whatever type
+	Seed   int64  // of a random order, where the client gives none
 
 	// Total is set by AppendSearch: what of the total of the hits is to be told, where the
 	// cluster was asked for more than the client.
@@ -75,6 +76,9 @@ type Mapped interface {
 	// Mapped reports whether some and whether all indices have a field, objects apart,
 	// that a name or pattern means.
 	Mapped(name string) (some, all bool)
+	// Positions reports whether a field, written out, is a text that keeps the places of
+	// its words in each index that has it.
+	Positions(name string) bool
 }
 
 // Fields answers what a field rule shows, of metadata as well: see [Nameable].

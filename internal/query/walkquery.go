@@ -41,7 +41,13 @@ func (k *walker) clause(v esjson.Value, c *clause) error {
 	switch {
 	case k.role && c.name == "range":
 		return k.unskipped(v, c) // what stands beside the rule is the client's
-	case k.hidesDocs() && !k.role && !k.within:
+	case k.role:
+		return k.printed(v, c)
+	case k.hidesDocs() && c.name == "span_term" && !k.keepsPlaces(v, c):
+		return refuse(v, c.name, "want a text that keeps the places of its words: of other fields it fails where any document holds the term%s", underDocRule)
+	case k.within:
+		return k.printed(v, c)
+	case k.hidesDocs():
 		return k.bounded(v, c)
 	}
 	return k.printed(v, c)
