@@ -254,10 +254,16 @@ func (k fieldKind) write(w *esjson.Writer, several bool) {
 
 // shows asks all indices, those that lack the field too: what their entries hide by its
 // name is hidden whether they have it or not. What an index has as an object is no field.
+// A field of the cluster's own that is no metadata of documents is there for the sake of
+// others, such as _parent_join for a join, and would tell of them.
 func (t fieldCapsTreatment) shows(name string) bool {
-	metadata := fls.IsMetadata(name)
+	mapped := false
 	for _, v := range t.views {
-		metadata = metadata && !v.Has(name)
+		mapped = mapped || v.Has(name)
+	}
+	metadata := !mapped && fls.IsMetadata(name)
+	if !mapped && !metadata && strings.HasPrefix(name, "_") {
+		return false
 	}
 	for _, v := range t.views {
 		if !v.IsObject(name) && !(metadata && v.Shows(name) || v.ShowsField(name)) {

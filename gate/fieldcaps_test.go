@@ -47,10 +47,27 @@ func TestFieldCapsFilter(t *testing.T) {
 		t.Error("a field that is not seen yet is hidden although nothing excludes it")
 	}
 
+	// What is there for the sake of a hidden field goes with it, whatever its name.
+	joined := fieldCapsOf(map[string]*fls.View{"j": fls.NewView(hidden(t, "~j"), mappingFrom(t, `{"properties":{"j":{"type":"join"},"_own":{"type":"keyword"}}}`))})
+	for name, want := range map[string]bool{"_parent_join": false, "j": false, "j#q": false, "_nested_path": true, "_ignored": true, "_feature": false, "_own": true} {
+		if got := joined.shows(name); got != want {
+			t.Errorf("%s is shown: %v", name, got)
+		}
+	}
+
 	got, err := fieldCapsOf(map[string]*fls.View{"hr": hr}).Treat(Answer{Status: 404, Body: []byte(`{"error":{"type":"x","reason":"y","stack_trace":"z"},"status":404}`)})
 	if err != nil || string(got.Body) != `{"error":{"type":"x","reason":"y"},"status":404}` {
 		t.Errorf("an error became %s, %v", got.Body, err)
 	}
+}
+
+func hidden(t testing.TB, entries ...string) fls.Rules {
+	t.Helper()
+	rules, err := fls.Compile(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
 }
 
 // fieldCapsLike answers as a cluster whose indices have these fields, by their types. The
