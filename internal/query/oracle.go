@@ -27,7 +27,11 @@ import (
 //     largest value once there are hits enough to tell the total. All hits are counted
 //     then, and the total is cut to what the client asked for.
 //   - A search that ends after some hits tells whether a shard could count them by its
-//     statistics, which depends on hidden documents. It is not ended.
+//     statistics, which depends on hidden documents, and on whether the mapping has nested
+//     objects, hidden ones too. It is not ended under any rule.
+//   - A random score without a seed follows from the number of a document in its shard,
+//     which counts hidden ones, and objects of hidden nested fields. It gets a seed, and
+//     the field that the clusters recommend.
 //   - The fast vector highlighter stands for the first 1,024 words of a prefix. The
 //     unified one takes its place.
 //   - A span on a field that does not keep the places of words fails where any document
@@ -254,6 +258,28 @@ func clauseText(c *clause, v esjson.Value) string {
 		}
 	}
 	return ""
+}
+
+// randomScore prints a random score so that it does not follow from the numbers of
+// documents, which the clusters take where no seed is given. A field counts beside a seed
+// alone.
+func (k *walker) randomScore(v esjson.Value, key string, keys shape) error {
+	seed, seeded := v.Lookup("seed")
+	if k.role || !k.docRule() && !k.fieldRule() || seeded && !seed.Is(esjson.Null) || !v.Is(esjson.Object) {
+		return k.object(v, key, keys)
+	}
+	k.w.BeginObject()
+	for name, m := range v.Members() {
+		if _, ok := keys[name]; !ok {
+			return refuse(m, name, "unknown key")
+		}
+	}
+	k.w.Key("seed")
+	k.w.Int(k.rules.Seed)
+	k.w.Key("field")
+	k.w.Text(byWrite)
+	k.w.EndObject()
+	return nil
 }
 
 // unskipped prints a clause where no cluster turns it into match_none for the whole shard.

@@ -156,6 +156,16 @@ func TestTotal(t *testing.T) {
 	}
 }
 
+// TestEndsUnderAFieldRule holds that a field rule, too, lets no search end early: whether a
+// shard could count its hits depends on hidden nested fields.
+func TestEndsUnderAFieldRule(t *testing.T) {
+	fls := ruleSets["fls"]
+	p, err := CheckParams(Search, []Param{{Name: "terminate_after", Value: "1", HasValue: true}, {Name: "search_type", Value: "query_then_fetch", HasValue: true}}, &fls)
+	if err != nil || len(p.Keep) != 1 || p.Keep[0].Name != "search_type" {
+		t.Errorf("kept are %v, %v; want search_type", p, err)
+	}
+}
+
 // TestPivot holds that no rank_feature is compared by the mean of all documents.
 func TestPivot(t *testing.T) {
 	f := func(options string, answered bool) {

@@ -138,12 +138,17 @@ var paramTable = map[string]param{
 	"human":                         {on: Search | Count | MultiSearch},
 }
 
-// tellsOfHidden are parameters that are not passed on under a document rule. None is a
-// part of what is asked: they say how it is to be found.
-var tellsOfHidden = map[string]bool{
-	"batched_reduce_size": true, // the answer counts the batches of shards that ran
-	"terminate_after":     true, // see oracle.go
-	"search_type":         true, // dfs_query_then_fetch adds up the statistics of all indices: one's own document asks for any word
+// tellsOfHidden reports whether a parameter, or key of a body, is not passed on under the
+// rules. None is a part of what is asked: they say how it is to be found.
+func (k *walker) tellsOfHidden(name string) bool {
+	switch name {
+	case "batched_reduce_size", // the answer counts the batches of shards that ran
+		"search_type": // dfs_query_then_fetch adds up the statistics of all indices: one's own document asks for any word
+		return k.hidesDocs()
+	case "terminate_after": // see oracle.go
+		return k.hidesDocs() || k.fieldRule()
+	}
+	return false
 }
 
 // CheckParams judges the parameters of a URL and takes out those whose meaning a
@@ -172,7 +177,7 @@ func CheckParams(on Endpoint, params []Param, r *Rules) (*Params, error) {
 			return nil, refuseParam(given.Name, "want "+strings.Join(row.only, " or "))
 		}
 		switch {
-		case row.move == dropped, k.hidesDocs() && tellsOfHidden[given.Name]:
+		case row.move == dropped, k.tellsOfHidden(given.Name):
 		case row.move == withQuery && asks && (k.docRule() || k.fieldRule()),
 			row.move == withField && k.fieldRule(),
 			given.Name == "sort" && k.hidesDocs() && asksOrder(given.Value),

@@ -20,7 +20,7 @@ var (
 	scoreFunction = shape{
 		"weight":             {kind: decimal},
 		"field_value_factor": {kind: object, keys: join(of(fieldName, "field"), of(scalar, "modifier", "missing"), of(decimal, "factor"))},
-		"random_score":       {kind: object, keys: join(of(fieldName, "field"), of(scalar, "seed"))},
+		"random_score":       {kind: random, keys: join(of(fieldName, "field"), of(scalar, "seed"))},
 		"script_score":       {kind: object, verdict: both(whyScript), keys: shape{"script": scripted}},
 		"gauss":              decay,
 		"linear":             decay,

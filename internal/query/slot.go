@@ -57,6 +57,7 @@ const (
 	named    // an object with free keys, each holding slot.keys
 	byField  // an object with one field as key, each holding slot.keys
 	rules    // an interval rule
+	random   // a random score
 	nameList // source lists of composite: [{name: {type: {...}}}]
 
 	// Values that decide what a restriction permits.

@@ -157,6 +157,8 @@ func (k *walker) structure(v esjson.Value, key string, s *slot) error {
 		return k.members(v, key, func(name string, m esjson.Value) error { return k.decayed(m, name, s.keys) })
 	case rules:
 		return k.oneOrMany(v, key, func(e esjson.Value) error { return k.object(e, key, intervalRule) })
+	case random:
+		return k.randomScore(v, key, s.keys)
 	case nameList:
 		return k.sources(v, key, s.keys)
 	default:
@@ -180,7 +182,7 @@ func (k *walker) member(v esjson.Value, key string, sh shape) error {
 	}
 	switch {
 	case key == "track_total_hits" && k.counted,
-		key == "terminate_after" && k.hidesDocs() && !k.role: // see oracle.go
+		!k.role && k.tellsOfHidden(key):
 		aside := walker{rules: k.rules}
 		aside.w.BeginObject()
 		aside.w.Key(key)

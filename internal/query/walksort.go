@@ -13,6 +13,10 @@ const indexOrder = "_doc"
 // byScore is the sort by score, whatever fields an index has.
 const byScore = "_score"
 
+// byWrite is the field that numbers what was written to a shard. It is shown to whoever
+// asks for it.
+const byWrite = "_seq_no"
+
 // noField is a name that no index has in earnest; without a field rule nothing is known
 // of mappings. An index that has it sorts its visible documents by it.
 const noField = "guard-no-such-field"
