@@ -55,8 +55,8 @@ type Chain struct {
 var _ Provider = (*Chain)(nil)
 
 // Identify returns the identity that the first domain with credentials of its own
-// gives, ErrNoCredentials if there is no such domain, and the domain's error if it
-// refuses.
+// gives, with the address of the client, ErrNoCredentials if there is no such domain,
+// and the domain's error if it refuses.
 func (c *Chain) Identify(ctx context.Context, creds Credentials) (ask.Identity, error) {
 	if len(creds.Authorization) > 1 {
 		return ask.Identity{}, ErrAmbiguous
@@ -69,6 +69,7 @@ func (c *Chain) Identify(ctx context.Context, creds Credentials) (ask.Identity, 
 		if err != nil {
 			return ask.Identity{}, err
 		}
+		id.Address = creds.Peer
 		return id, nil
 	}
 	return ask.Identity{}, ErrNoCredentials

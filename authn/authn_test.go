@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"guard/config"
 	"guard/internal/ask"
@@ -129,17 +131,19 @@ func TestIdentify(t *testing.T) {
 		t.Errorf("two headers: %v; want %v", err, ErrAmbiguous)
 	}
 
-	got, err := c.Identify(t.Context(), with(basicHeader("anna", rightPassword)))
+	creds := with(basicHeader("anna", rightPassword))
+	creds.Peer = netip.MustParseAddr("10.1.2.3")
+	got, err := c.Identify(t.Context(), creds)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := ask.Identity{
-		Name: "anna", Domain: "passwords",
+		Name: "anna", Domain: "passwords", Address: creds.Peer,
 		BackendRoles:  []string{"analysts"},
 		SecurityRoles: []string{"support"},
 		Attributes:    map[string]string{"attr.internal.region": "eu", "attr.internal.a.b": "c"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Errorf("identity (-want +got):\n%s", diff)
 	}
 }

@@ -206,16 +206,17 @@ func (c *compiler) mapping(name string, src config.Mapping) {
 	if src.Hidden {
 		c.policy.hidden[name] = true
 	}
-	if len(src.Hosts) > 0 {
-		c.fault(src.Pos.At("hosts"), "users or backend_roles", "hosts cannot be trusted yet")
-	}
 	m := mapping{
 		role:     name,
 		users:    names.NewPatterns(c.patterns(src.Pos, "users", src.Users)...),
 		backend:  names.NewPatterns(c.patterns(src.Pos, "backend_roles", src.BackendRoles)...),
 		backends: c.patterns(src.Pos, "and_backend_roles", src.AndBackendRoles),
+		hosts:    names.NewPatterns(c.patterns(src.Pos, "hosts", src.Hosts)...),
 	}
 	c.policy.mappings = append(c.policy.mappings, m)
+	if len(src.Hosts) > 0 {
+		c.policy.located = append(c.policy.located, m)
+	}
 }
 
 func (c *compiler) patterns(at config.Pos, key string, texts []string) []names.Pattern {

@@ -56,7 +56,7 @@ func TestCompileFaults(t *testing.T) {
 	f(`mappings: {a: {users: ["/(/"]}}`, "roles_mapping.yml:3: a.users[0]")
 	f(`mappings: {a: {backend_roles: ["/(/"]}}`, "a.backend_roles[0]")
 	f(`mappings: {a: {and_backend_roles: ["/(/"]}}`, "a.and_backend_roles[0]")
-	f(`mappings: {a: {hosts: ["localhost"]}}`, "hosts cannot be trusted yet")
+	f(`mappings: {a: {hosts: ["/(/"]}}`, "a.hosts[0]")
 	f(`{roles: {a: {cluster_permissions: [g]}}, action_groups: {g: {allowed_actions: ["/(/"]}}}`, "cannot parse pattern")
 
 	// What no role uses is read as well, and what many use is reported once.

@@ -50,6 +50,7 @@ type Policy struct {
 	openable bool           // by systemPermission; else nobody opens system indices
 	roles    map[string]*role
 	mappings []mapping
+	located  []mapping       // those of mappings that name hosts
 	hidden   map[string]bool // roles whose mapping is hidden
 
 	principals *lru.Cache[string, *ask.Principal]
@@ -91,6 +92,7 @@ func (e *entry) restricts() bool {
 type mapping struct {
 	role     string
 	users    names.Patterns
-	backend  names.Patterns // any of the backend roles
-	backends []names.Pattern
+	backend  names.Patterns  // any of the backend roles
+	backends []names.Pattern // each of them
+	hosts    names.Patterns  // of addresses in their shortest form
 }

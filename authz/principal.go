@@ -2,6 +2,7 @@ package authz
 
 import (
 	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 
@@ -10,13 +11,15 @@ import (
 )
 
 // Principal maps an identity to its roles. The result belongs to p and is shared
-// by all who are the same in every respect: name, domain, roles and attributes.
+// by all who are the same in every respect: name, domain, roles and attributes. Of
+// where they are only the roles count that it gives.
 func (p *Policy) Principal(id ask.Identity) *ask.Principal {
-	key := identityKey(id)
+	here := p.rolesAt(id.Address)
+	key := identityKey(id, here)
 	if who, ok := p.principals.Get(key); ok {
 		return who
 	}
-	who := &ask.Principal{Identity: cloneIdentity(id), Roles: p.rolesOf(id)}
+	who := &ask.Principal{Identity: cloneIdentity(id), Roles: p.rolesOf(id, here)}
 	who.Unrestricted = p.unrestricted(p.subject(who))
 	p.principals.Add(key, who)
 	return who
@@ -33,11 +36,27 @@ func (p *Policy) unrestricted(s *subject) bool {
 	return s.unrestricted()
 }
 
+// rolesAt returns the roles that mappings give to all who come from an address. The
+// zero address is nowhere: not even "*" is met by it.
+func (p *Policy) rolesAt(from netip.Addr) (roles []string) {
+	if len(p.located) == 0 || !from.IsValid() || p.resolution == config.BackendRolesOnly {
+		return nil
+	}
+	text := from.Unmap().WithZone("").String()
+	for i := range p.located {
+		if m := &p.located[i]; m.hosts.Match(text) {
+			roles = append(roles, m.role)
+		}
+	}
+	return roles
+}
+
 // rolesOf returns the effective roles, sorted: the account's own, if they exist and
-// their mapping is not hidden, and those that mappings or backend roles give. A
-// mapping also gives the name of a role that does not exist; it grants nothing.
-func (p *Policy) rolesOf(id ask.Identity) []string {
-	var roles []string
+// their mapping is not hidden, and those that mappings, backend roles or the place of
+// the caller give. A mapping also gives the name of a role that does not exist; it
+// grants nothing.
+func (p *Policy) rolesOf(id ask.Identity, here []string) []string {
+	roles := slices.Clone(here)
 	for _, name := range id.SecurityRoles {
 		if p.roles[name] != nil && !p.hidden[name] {
 			roles = append(roles, name)
@@ -57,7 +76,7 @@ func (p *Policy) rolesOf(id ask.Identity) []string {
 	return slices.Compact(roles)
 }
 
-// gives reports whether id has the role of m. Wildcards count in the mapping's own
+// gives reports whether id has the role of m, wherever it is. Wildcards count in the mapping's own
 // text alone: a user called "*" is nobody else.
 func (m *mapping) gives(id ask.Identity) bool {
 	if m.users.Match(id.Name) || slices.ContainsFunc(id.BackendRoles, m.backend.Match) {
@@ -75,17 +94,20 @@ func cloneIdentity(id ask.Identity) ask.Identity {
 	id.BackendRoles = slices.Clone(id.BackendRoles)
 	id.SecurityRoles = slices.Clone(id.SecurityRoles)
 	id.Attributes = maps.Clone(id.Attributes)
+	id.Address = netip.Addr{}
 	return id
 }
 
 // identityKey writes the whole identity with the length of each part in front, so
-// that two identities never have one key.
-func identityKey(id ask.Identity) string {
+// that two identities never have one key. In the place of its address, of which there
+// are many, stand the roles that are given there.
+func identityKey(id ask.Identity, here []string) string {
 	var room [256]byte
 	key := appendText(room[:0], id.Domain)
 	key = appendText(key, id.Name)
 	key = appendTexts(key, id.BackendRoles)
 	key = appendTexts(key, id.SecurityRoles)
+	key = appendTexts(key, here)
 	if len(id.Attributes) > 0 {
 		for _, name := range slices.Sorted(maps.Keys(id.Attributes)) {
 			key = appendText(appendText(key, name), id.Attributes[name])

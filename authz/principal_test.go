@@ -1,6 +1,7 @@
 package authz
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,6 +56,60 @@ func TestPrincipal(t *testing.T) {
 	f(config.MappingOnly, user("x", "r1"))
 	f(config.BackendRolesOnly, user("anna", "r2", "x"), "r2", "x")
 	f(config.RolesBoth, user("anna", "ops"), "ops", "r1", "r2")
+}
+
+// TestHosts: roles come with the address of the caller, by its shortest form. Who is
+// nowhere has none of them, and those who have the same roles are one principal.
+func TestHosts(t *testing.T) {
+	sec := parseSecurity(t, `
+roles: {four: {}, six: {}, exact: {}, all: {}, re: {}, either: {}}
+mappings:
+  four:   {hosts: ["10.1.*"]}
+  six:    {hosts: ["2001:db8:*"]}
+  exact:  {hosts: ["192.0.2.7", "::1"]}
+  all:    {hosts: ["*"]}
+  re:     {hosts: ['/10\.[23]\..*/']}
+  either: {users: ["anna"], hosts: ["10.9.9.9"]}
+`)
+	p := compile(t, sec, config.Policy{})
+	f := func(name, address string, want ...string) {
+		t.Helper()
+		id := ask.Identity{Name: name}
+		if address != "" {
+			id.Address = netip.MustParseAddr(address)
+		}
+		who := p.Principal(id)
+		if diff := cmp.Diff(want, who.Roles); diff != "" {
+			t.Errorf("roles of %s at %q (-want +got):\n%s", name, address, diff)
+		}
+		if who.Address.IsValid() {
+			t.Errorf("the principal of %s is bound to %v", name, who.Address)
+		}
+	}
+	f("bob", "10.1.2.3", "all", "four")
+	f("bob", "10.10.1.1", "all")
+	f("bob", "::ffff:10.1.2.3", "all", "four") // the same address
+	f("bob", "10.2.0.1", "all", "re")
+	f("bob", "110.2.0.1", "all") // the whole of it
+	f("bob", "192.0.2.7", "all", "exact")
+	f("bob", "192.0.2.70", "all")
+	f("bob", "2001:DB8:0:0::1", "all", "six")
+	f("bob", "0:0::1%lo", "all", "exact")
+	f("bob", "10.9.9.9", "all", "either")
+	f("anna", "10.1.2.3", "all", "either", "four")
+	f("bob", "")
+	f("anna", "", "either")
+
+	at := func(address string) *ask.Principal {
+		return p.Principal(ask.Identity{Name: "carl", Address: netip.MustParseAddr(address)})
+	}
+	if at("10.1.0.1") != at("10.1.0.2") || at("10.1.0.1") == at("10.5.0.1") {
+		t.Error("principals differ by addresses and not by roles")
+	}
+	only := compile(t, sec, config.Policy{RolesMappingResolution: config.BackendRolesOnly})
+	if who := only.Principal(ask.Identity{Name: "x", Address: netip.MustParseAddr("10.1.2.3")}); len(who.Roles) > 0 {
+		t.Errorf("%s gives %q", config.BackendRolesOnly, who.Roles)
+	}
 }
 
 // TestPrincipalCache holds that two who differ in anything are two, and that the

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -100,12 +101,32 @@ func isDigest(name string) bool {
 }
 
 func (l *loader) checkMapping(m Mapping) {
-	if len(m.Hosts) > 0 {
-		l.report.fault(m.Pos.At("hosts"), "no hosts: the address of a client cannot be trusted before a rule says which peers may name it", "host %q", m.Hosts[0])
-	}
+	l.eachPattern(m.Pos, "hosts", m.Hosts, l.checkHost)
 	l.checkPatterns(m.Pos, "users", m.Users)
 	l.checkPatterns(m.Pos, "backend_roles", m.BackendRoles)
 	l.checkPatterns(m.Pos, "and_backend_roles", m.AndBackendRoles)
+}
+
+// checkHost refuses what no address can match: its owner means a role to be given by it,
+// and maybe the rules of that role to bind.
+func (l *loader) checkHost(pos Pos, pattern string) {
+	if !canBeAddress(pattern) {
+		l.report.fault(pos, "an address in its shortest form, such as 10.1.2.3 or 2001:db8::1, or a pattern of such, as 10.1.* or /10\\.[12]\\..*/; names of hosts are not looked up", "%q matches no address", pattern)
+		return
+	}
+	l.checkPattern(pos, pattern)
+}
+
+func canBeAddress(pattern string) bool {
+	switch {
+	case isRegex(pattern):
+		return true // nobody can tell
+	case strings.ContainsAny(pattern, "*?"):
+		return strings.Trim(pattern, "*?.:0123456789abcdef") == ""
+	default:
+		addr, err := netip.ParseAddr(pattern)
+		return err == nil && addr.Unmap().WithZone("").String() == pattern
+	}
 }
 
 func (l *loader) checkUser(name string, u User) {
@@ -157,13 +178,14 @@ func isRegex(pattern string) bool {
 	return len(pattern) >= 2 && pattern[0] == '/' && pattern[len(pattern)-1] == '/'
 }
 
-// crossCheck warns of roles that do not exist. Actions and their groups are for the
-// package that knows the actions.
+// crossCheck looks at what refers to another file, such as to roles that do not exist.
+// Actions and their groups are for the package that knows the actions.
 func (l *loader) crossCheck() {
 	if len(l.report.faults) > 0 {
 		return // what is missing may be what could not be read
 	}
 	s := l.security
+	l.checkResolverMode()
 	for _, name := range sortedKeys(s.Mappings) {
 		if _, ok := s.Roles[name]; !ok {
 			l.report.warn(s.Mappings[name].Pos, "the name of a role in roles.yml", "role %q does not exist: the mapping grants nothing", name)
@@ -177,6 +199,22 @@ func (l *loader) crossCheck() {
 			}
 		}
 	}
+}
+
+// checkResolverMode refuses a mode in which patterns of hosts would be met by names, too.
+func (l *loader) checkResolverMode() {
+	d := l.security.Dynamic
+	if d.HostsResolverMode == hostsByAddress {
+		return
+	}
+	at := d.Pos.At("hosts_resolver_mode")
+	for _, name := range sortedKeys(l.security.Mappings) {
+		if len(l.security.Mappings[name].Hosts) > 0 {
+			l.report.fault(at, quoted(hostsByAddress), "%q is not built, and the mapping of %q names hosts", d.HostsResolverMode, name)
+			return
+		}
+	}
+	l.report.warn(at, quoted(hostsByAddress), "ignored: names of hosts are not looked up")
 }
 
 // checkAllowlist refuses a list that would not be enforced.

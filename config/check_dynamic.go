@@ -12,6 +12,9 @@ const (
 	BackendInternal    = "internal"
 )
 
+// hostsByAddress is the only hosts_resolver_mode that is built: no names are looked up.
+const hostsByAddress = "ip-only"
+
 var (
 	authenticatorTypes = []string{AuthenticatorBasic, "clientcert", "extended-proxy", "jwt", "kerberos", "openid", "proxy", "saml"}
 	backendTypes       = []string{BackendInternal, "intern", "ldap", "ldap2", "noop"}
@@ -30,7 +33,7 @@ func (d AuthcDomain) Usable() bool {
 func (l *loader) checkDynamic(d *Dynamic) {
 	l.oneOf(d.Pos.At("privileges_evaluation_type"), string(d.PrivilegesEvaluationType), string(EvaluationLegacy), string(EvaluationV4))
 	l.oneOf(d.Pos.At("filtered_alias_mode"), d.FilteredAliasMode, "warn", "nowarn", "disallow")
-	l.oneOf(d.Pos.At("hosts_resolver_mode"), d.HostsResolverMode, "ip-only", "ip-hostname", "ip-hostname-lookup")
+	l.oneOf(d.Pos.At("hosts_resolver_mode"), d.HostsResolverMode, hostsByAddress, "ip-hostname", "ip-hostname-lookup")
 	for i, option := range d.Kibana.SignInOptions {
 		l.oneOf(d.Kibana.Pos.Item("sign_in_options", i), strings.ToUpper(option), "BASIC", "SAML", "OPENID", "ANONYMOUS")
 	}
@@ -63,13 +66,12 @@ func (l *loader) warnUnbuilt(d *Dynamic) {
 		{d.DisableIntertransportAuth, d.Pos.At("disable_intertransport_auth"), "ignored: guard is no node", "false"},
 		{!d.MultiRolespanEnabled, d.Pos.At("multi_rolespan_enabled"), "ignored: privileges always span roles", "true"},
 		{d.TransportUsernameAttribute != "", d.Pos.At("transport_userrname_attribute"), "ignored: guard is no node", "no key"},
-		{d.HostsResolverMode != "ip-only", d.Pos.At("hosts_resolver_mode"), "ignored: mappings may not name hosts yet", "\"ip-only\""},
 		{d.HTTP.AnonymousAuthEnabled, d.HTTP.Pos.At("anonymous_auth_enabled"), "anonymous users are not built yet: they get 401", "false"},
-		{d.HTTP.XFF.Enabled, d.HTTP.XFF.Pos.At("enabled"), "not built yet: the address of the connection counts", "false"},
+		{d.HTTP.XFF.Enabled, d.HTTP.XFF.Pos.At("enabled"), "ignored: in guard.yml, trusted_proxies says who may name the addresses of clients", "false"},
 		{d.Kibana.has("multitenancy_enabled") && d.Kibana.MultitenancyEnabled, d.Kibana.Pos.At("multitenancy_enabled"), "tenants are not built yet: they are not applied", "false"},
 		{d.OnBehalfOf.Enabled, d.OnBehalfOf.Pos.At("enabled"), "on-behalf-of tokens are not built yet: they get 401", "false"},
 		{d.APITokens.Enabled, d.APITokens.Pos.At("enabled"), "API tokens are not built yet: they get 401", "false"},
-		{len(d.AuthFailureListeners) > 0, d.Pos.At("auth_failure_listeners"), "not built yet: failed logins are not limited", ""},
+		{len(d.AuthFailureListeners) > 0, d.Pos.At("auth_failure_listeners"), "not built yet: failed logins are limited by auth.failed_logins_per_minute of guard.yml alone", ""},
 	} {
 		if s.set {
 			l.report.warn(s.pos, s.instead, "%s", s.msg)

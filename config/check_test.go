@@ -44,8 +44,6 @@ func TestRefusedRules(t *testing.T) {
 		"roles.yml:2: r.index_permissions[0].index_patterns[0]: cannot parse pattern \"/a(?/\": group \"(?\" is not supported at offset 1; want a regular expression",
 		"roles.yml:2: r.tenant_permissions[0].tenant_patterns[0]: cannot parse pattern \"/*/\": cannot compile regular expression: missing argument to repetition operator in `*`; want a regular expression",
 		"roles.yml:2: r.tenant_permissions[0].allowed_actions[0]: cannot parse pattern \"/+/\": cannot compile regular expression: missing argument to repetition operator in `+`; want a regular expression")
-	refused(t, "roles_mapping.yml", "_meta: {type: rolesmapping, config_version: 2}\nsupport:\n  users: [anna]\n  hosts: ['10.0.0.*']\n",
-		`roles_mapping.yml:4: support.hosts: host "10.0.0.*"; want no hosts: the address of a client cannot be trusted before a rule says which peers may name it`)
 	refused(t, "roles_mapping.yml", "_meta: {type: rolesmapping, config_version: 2}\nsupport: {users: ['/[/'], backend_roles: ['/[/'], and_backend_roles: ['/[/']}\n",
 		"roles_mapping.yml:2: support.users[0]: cannot parse pattern \"/[/\": unclosed '['; want a regular expression",
 		"roles_mapping.yml:2: support.backend_roles[0]: cannot parse pattern \"/[/\": unclosed '['; want a regular expression",
@@ -88,7 +86,7 @@ func TestUnreadablePatterns(t *testing.T) {
 		}
 		f("roles.yml", "roles", "r: {"+text+"}", "r."+list)
 	}
-	for _, list := range []string{"users", "backend_roles", "and_backend_roles"} {
+	for _, list := range []string{"users", "backend_roles", "and_backend_roles", "hosts"} {
 		f("roles_mapping.yml", "rolesmapping", "support: {"+list+": [BAD]}", "support."+list+"[0]")
 	}
 	f("audit.yml", "audit", "config: {compliance: {}, audit: {ignore_users: [BAD]}}", "config.audit.ignore_users[0]")
@@ -97,6 +95,30 @@ func TestUnreadablePatterns(t *testing.T) {
 	const open = `cannot parse pattern "/x${user.name}[/": unclosed '['; want a regular expression`
 	refused(t, "roles.yml", "_meta: {type: roles, config_version: 2}\nr: {index_permissions: [{allowed_actions: ['/x${user.name}[/']}]}\n",
 		"roles.yml:2: r.index_permissions[0].allowed_actions[0]: "+open)
+}
+
+// TestHosts: what no address can match is refused, and so is a mode in which names would
+// be met as well.
+func TestHosts(t *testing.T) {
+	mapping := func(host string) string {
+		return "_meta: {type: rolesmapping, config_version: 2}\nsupport: {hosts: ['" + host + "']}\n"
+	}
+	for _, host := range []string{"10.1.2.3", "10.1.*", "*", "1?.0.0.1", "2001:db8::1", "fe80:*", `/10\.[12]\..*/`} {
+		if _, warnings, err := parseSample(t, map[string]string{"roles_mapping.yml": mapping(host)}); err != nil || len(warnings) > 0 {
+			t.Errorf("%q: got %v, warnings %v; want none", host, err, warnings)
+		}
+	}
+	const want = `want an address in its shortest form, such as 10.1.2.3 or 2001:db8::1, or a pattern of such, as 10.1.* or /10\.[12]\..*/; names of hosts are not looked up`
+	for _, host := range []string{
+		"localhost", "*.example.com", "dead", "10.1.2", "010.1.2.3", "10.0.0.0/8", "2001:DB8::1", "2001:DB8:*", "2001:db8:0:0::1", "::ffff:10.1.2.3", "fe80::1%eth0", "[::1]",
+	} {
+		refused(t, "roles_mapping.yml", mapping(host), `roles_mapping.yml:2: support.hosts[0]: "`+host+`" matches no address; `+want)
+	}
+	refused(t, "roles_mapping.yml", mapping("/[/"), "roles_mapping.yml:2: support.hosts[0]: cannot parse pattern \"/[/\": unclosed '['; want a regular expression")
+	_, _, err := parseSample(t, map[string]string{"roles_mapping.yml": mapping("10.*"), "config.yml": dynamicFile("    hosts_resolver_mode: ip-hostname-lookup\n")})
+	if err == nil || !strings.Contains(err.Error(), `config.yml:6: config.dynamic.hosts_resolver_mode: "ip-hostname-lookup" is not built, and the mapping of "support" names hosts; want one of "ip-only"`) {
+		t.Errorf("names are looked up: got %v", err)
+	}
 }
 
 func TestRefusedDynamic(t *testing.T) {
@@ -204,13 +226,13 @@ func TestWarnings(t *testing.T) {
 		`config.yml:12: config.dynamic.disable_intertransport_auth: ignored: guard is no node; want false`,
 		`config.yml:13: config.dynamic.multi_rolespan_enabled: ignored: privileges always span roles; want true`,
 		`config.yml:14: config.dynamic.transport_userrname_attribute: ignored: guard is no node; want no key`,
-		`config.yml:15: config.dynamic.hosts_resolver_mode: ignored: mappings may not name hosts yet; want "ip-only"`,
+		`config.yml:15: config.dynamic.hosts_resolver_mode: ignored: names of hosts are not looked up; want one of "ip-only"`,
 		`config.yml:16: config.dynamic.http.anonymous_auth_enabled: anonymous users are not built yet: they get 401; want false`,
-		`config.yml:16: config.dynamic.http.xff.enabled: not built yet: the address of the connection counts; want false`,
+		`config.yml:16: config.dynamic.http.xff.enabled: ignored: in guard.yml, trusted_proxies says who may name the addresses of clients; want false`,
 		`config.yml:17: config.dynamic.kibana.multitenancy_enabled: tenants are not built yet: they are not applied; want false`,
 		`config.yml:18: config.dynamic.on_behalf_of.enabled: on-behalf-of tokens are not built yet: they get 401; want false`,
 		`config.yml:19: config.dynamic.api_tokens.enabled: API tokens are not built yet: they get 401; want false`,
-		`config.yml:20: config.dynamic.auth_failure_listeners: not built yet: failed logins are not limited`,
+		`config.yml:20: config.dynamic.auth_failure_listeners: not built yet: failed logins are limited by auth.failed_logins_per_minute of guard.yml alone`,
 	)
 }
 

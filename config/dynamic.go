@@ -44,7 +44,7 @@ type Dynamic struct {
 func (d *Dynamic) SetDefaults() {
 	d.FilteredAliasMode = "warn"
 	d.MultiRolespanEnabled = true
-	d.HostsResolverMode = "ip-only"
+	d.HostsResolverMode = hostsByAddress
 	d.PrivilegesEvaluationType = EvaluationLegacy
 	d.IgnoreUnauthorizedIndices = true
 }

@@ -60,7 +60,7 @@ type Mapping struct {
 	Static          bool     `yaml:"static"`
 	Description     string   `yaml:"description"`
 	Users           []string `yaml:"users"`
-	Hosts           []string `yaml:"hosts"` // always empty: refused until a peer can be trusted
+	Hosts           []string `yaml:"hosts"` // addresses, and patterns of their shortest form
 	BackendRoles    []string `yaml:"backend_roles"`
 	AndBackendRoles []string `yaml:"and_backend_roles"`
 }

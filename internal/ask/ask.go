@@ -71,10 +71,14 @@ type Identity struct {
 	// Attributes are keyed with their prefix: "attr.internal.dept".
 	Attributes map[string]string
 	Domain     string // the authenticating domain's name in config.yml
+	// Address is where the caller is, as far as it is known: some roles are given to all
+	// who come from somewhere.
+	Address netip.Addr
 }
 
 // Principal is an identity with its mapped roles: the unit that decisions are
-// cached for. It is immutable and belongs to one policy.
+// cached for. It is immutable and belongs to one policy. It has no Address: it is the
+// same wherever its roles are.
 type Principal struct {
 	Identity
 	Roles []string // effective roles, sorted, without repeats

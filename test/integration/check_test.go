@@ -60,7 +60,7 @@ func TestCheck(t *testing.T) {
 	f("an unknown clause in a rule", "roles.yml", swap(`{"term":{"tenant":"red"}}`, `{"nosuch":{"tenant":"red"}}`), "red_rows", "nosuch")
 	f("an exclusion of nothing", "roles.yml", swap(`"~card"`, `"~"`), "no_card", "fls")
 	f("a list that is none", "roles_mapping.yml", swap("users: [limited]", "users: limited"), "reader")
-	f("a mapping by host", "roles_mapping.yml", swap("users: [limited]", "hosts: [localhost]"), "hosts")
+	f("a mapping by the name of a host", "roles_mapping.yml", swap("users: [limited]", "hosts: [localhost]"), "hosts")
 	f("a hash of no known form", "internal_users.yml", add("x: {hash: plain}"), "hash")
 	f("two domains in one place", "config.yml", swap("    authc:\n", "    authc:\n      other: {http_enabled: true, order: 0, http_authenticator: {type: basic}, authentication_backend: {type: internal}}\n"), "order")
 	f("no meta", "tenants.yml", func(string) string { return "{}" }, "_meta")
