@@ -112,16 +112,6 @@ type Options struct {
 	LookupEnv func(name string) (string, bool) // nil: the process's environment
 }
 
-// LoadSecurity reads and validates a security folder. An error of type Faults
-// lists all that is wrong; warnings come in both cases.
-func LoadSecurity(dir string, o Options) (*Security, []Warning, error) {
-	folder, err := ReadFolder(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	return ParseSecurity(folder, o)
-}
-
 // faultOf puts what the operating system refused in the form of a fault.
 func faultOf(file string, err error, want string) Faults {
 	var at *fs.PathError
@@ -131,7 +121,8 @@ func faultOf(file string, err error, want string) Faults {
 	return Faults{{File: file, Msg: err.Error(), Want: want}}
 }
 
-// ParseSecurity validates the files of a folder: LoadSecurity without the disk.
+// ParseSecurity validates the files of a folder. An error of type Faults lists all
+// that is wrong; warnings come in both cases.
 func ParseSecurity(folder Folder, o Options) (*Security, []Warning, error) {
 	l := &loader{dir: folder.Dir, policy: o.Policy, security: &Security{Hash: folder.Hash()}}
 	l.decoder.report = &l.report

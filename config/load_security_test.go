@@ -53,9 +53,17 @@ func parseSample(t testing.TB, replaced map[string]string) (*Security, []Warning
 	return ParseSecurity(sampleFolder(t, replaced), Options{LookupEnv: testEnv})
 }
 
+func readSecurity(dir string, o Options) (*Security, []Warning, error) {
+	folder, err := ReadFolder(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return ParseSecurity(folder, o)
+}
+
 var ignorePos = cmpopts.IgnoreTypes(Pos{})
 
-func TestLoadSecurity(t *testing.T) {
+func TestParseSecurity(t *testing.T) {
 	s, warnings, err := parseSample(t, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +190,7 @@ func TestFolders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, warnings, err := LoadSecurity(dir, Options{LookupEnv: testEnv})
+	s, warnings, err := readSecurity(dir, Options{LookupEnv: testEnv})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,8 +388,8 @@ func TestAllFilesAtOnce(t *testing.T) {
 	}
 }
 
-func TestLoadSecurityFromDisk(t *testing.T) {
-	s, _, err := LoadSecurity(filepath.Join("testdata", "security"), Options{})
+func TestReadFolder(t *testing.T) {
+	s, _, err := readSecurity(filepath.Join("testdata", "security"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +397,7 @@ func TestLoadSecurityFromDisk(t *testing.T) {
 		t.Errorf("file %q", got)
 	}
 	missing := filepath.Join(t.TempDir(), "none")
-	_, _, err = LoadSecurity(missing, Options{})
+	_, _, err = readSecurity(missing, Options{})
 	checkFaults(t, err, []string{missing + ": cannot read the security folder: open " + missing + ": no such file or directory; want a folder with files that guard can read"})
 }
 
@@ -408,7 +416,7 @@ func TestConfigMap(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, warnings, err := LoadSecurity(dir, Options{})
+	s, warnings, err := readSecurity(dir, Options{})
 	if err != nil || len(warnings) > 0 {
 		t.Fatalf("error %v, warnings %v; want none", err, warnings)
 	}

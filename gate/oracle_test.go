@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"guard/authz"
 	"guard/config"
 	"guard/indexresolver"
 	"guard/internal/ask"
@@ -137,11 +136,7 @@ func (rec recording) security(t *testing.T) *config.Security {
 	write("internal_users.yml", "internalusers", users)
 	write("action_groups.yml", "actiongroups", p.Groups)
 	write("tenants.yml", "tenants", nil)
-	sec, _, err := config.LoadSecurity(dir, config.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sec
+	return readSecurity(t, dir)
 }
 
 // state is the recorded world as guard would have read it from the cluster.
@@ -175,15 +170,7 @@ func (rec recording) state(t *testing.T) *indexresolver.State {
 func (rec recording) snapshot(t *testing.T) (*Snapshot, *config.Security) {
 	t.Helper()
 	sec := rec.security(t)
-	compiled, _, err := authz.Compile(sec, config.Policy{RolesMappingResolution: config.MappingOnly})
-	if err != nil {
-		t.Fatal(err)
-	}
-	policy, _, err := NewPolicy(compiled, Settings{MaxUpstreamURI: 4096, MaxDepth: 64, MaxStateAge: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return NewSnapshot(1, policy, rec.state(t)), sec
+	return NewSnapshot(1, policyOf(t, sec, 4096), rec.state(t)), sec
 }
 
 // request makes the first step of a recorded request.

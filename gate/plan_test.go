@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"guard/authz"
 	"guard/config"
 	"guard/indexresolver"
 	"guard/internal/ask"
@@ -25,18 +24,8 @@ const staffMapping = `{"properties":{"name":{"type":"text"},"dept":{"type":"keyw
 // planned is the snapshot of the plans in testdata.
 func planned(t *testing.T) (*Snapshot, *config.Security) {
 	t.Helper()
-	sec, _, err := config.LoadSecurity("testdata/security", config.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiled, _, err := authz.Compile(sec, config.Policy{RolesMappingResolution: config.MappingOnly})
-	if err != nil {
-		t.Fatal(err)
-	}
-	policy, _, err := NewPolicy(compiled, Settings{MaxUpstreamURI: 512, MaxDepth: 64, MaxStateAge: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sec := readSecurity(t, "testdata/security")
+	policy := policyOf(t, sec, 512)
 	logs := func(name string, aliases ...indexresolver.Membership) indexresolver.Index {
 		return indexresolver.Index{Name: name, Mapping: []byte(`{"properties":{"msg":{"type":"text"},"level":{"type":"keyword"}}}`), Aliases: aliases}
 	}

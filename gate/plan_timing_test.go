@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
-	"guard/authz"
 	"guard/config"
 	"guard/indexresolver"
 	"guard/internal/ask"
@@ -16,18 +14,8 @@ import (
 // timed is the policy of testdata/security over hr and twenty indices of logs.
 func timed(b *testing.B) (*Snapshot, *config.Security) {
 	b.Helper()
-	sec, _, err := config.LoadSecurity("testdata/security", config.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	compiled, _, err := authz.Compile(sec, config.Policy{RolesMappingResolution: config.MappingOnly})
-	if err != nil {
-		b.Fatal(err)
-	}
-	policy, _, err := NewPolicy(compiled, Settings{MaxUpstreamURI: 4096, MaxDepth: 64, MaxStateAge: time.Minute})
-	if err != nil {
-		b.Fatal(err)
-	}
+	sec := readSecurity(b, "testdata/security")
+	policy := policyOf(b, sec, 4096)
 	c := indexresolver.Contents{ClusterUUID: "c", StateUUID: "s", Version: 1, FetchedAt: recordedAt}
 	c.Indices = append(c.Indices, indexresolver.Index{Name: "hr", Mapping: []byte(staffMapping)})
 	for i := range 20 {

@@ -35,18 +35,7 @@ func worldBy(t testing.TB, by config.Evaluation, role string, indices []indexres
 	}
 	writeFile(t, filepath.Join(dir, "roles.yml"), "_meta: {type: roles, config_version: 2}\nu:\n"+role)
 	writeFile(t, filepath.Join(dir, "roles_mapping.yml"), "_meta: {type: rolesmapping, config_version: 2}\nu: {users: [u]}\n")
-	sec, _, err := config.LoadSecurity(dir, config.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiled, _, err := authz.Compile(sec, config.Policy{RolesMappingResolution: config.MappingOnly})
-	if err != nil {
-		t.Fatal(err)
-	}
-	policy, _, err := NewPolicy(compiled, Settings{MaxUpstreamURI: 512, MaxDepth: 64, MaxStateAge: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := policyOf(t, readSecurity(t, dir), 512)
 	state, err := indexresolver.New(indexresolver.Contents{
 		ClusterUUID: "c", StateUUID: "s", Version: 1, FetchedAt: recordedAt, Indices: indices, DataStreams: streams,
 	}, nil)
@@ -54,6 +43,34 @@ func worldBy(t testing.TB, by config.Evaluation, role string, indices []indexres
 		t.Fatal(err)
 	}
 	return NewSnapshot(1, policy, state)
+}
+
+// readSecurity reads a security folder without a fault.
+func readSecurity(t testing.TB, dir string) *config.Security {
+	t.Helper()
+	folder, err := config.ReadFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sec, _, err := config.ParseSecurity(folder, config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sec
+}
+
+// policyOf compiles sec for a cluster that takes request lines of so many bytes.
+func policyOf(t testing.TB, sec *config.Security, maxURI int) *Policy {
+	t.Helper()
+	compiled, _, err := authz.Compile(sec, config.Policy{RolesMappingResolution: config.MappingOnly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, _, err := NewPolicy(compiled, Settings{MaxUpstreamURI: maxURI, MaxDepth: 64, MaxStateAge: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return policy
 }
 
 func writeFile(t testing.TB, path, text string) {
