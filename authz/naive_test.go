@@ -214,90 +214,117 @@ func (n *naive) decide(part ask.Part, res ask.Resolved) verdictOf {
 }
 
 func (n *naive) decideLegacy(part ask.Part, res ask.Resolved, asked map[string]ask.Target) verdictOf {
-	if part.Single && len(asked) == 0 {
+	if part.Single && len(asked) == 0 || res.All && n.refusesAll(part) {
 		return verdictOf{}
 	}
-	for _, pr := range part.Privileges {
-		denied := strings.HasPrefix(pr.Action, "indices:admin/delete") || strings.HasPrefix(pr.Action, "indices:data/write")
-		if res.All && denied && !n.cluster(pr.Action) {
-			return verdictOf{}
-		}
-	}
-	left, taken, forbidden := map[string]bool{}, false, false
-	plain, filtered := map[string]bool{}, map[string]map[string]bool{} // how each index is shown
-	show := func(index string, t ask.Target) {
-		switch {
-		case !t.Filtered:
-			plain[index] = true
-		case filtered[index] == nil:
-			filtered[index] = map[string]bool{t.Name: true}
-		default:
-			filtered[index][t.Name] = true
-		}
-	}
+	left := newRemains()
+	taken, forbidden := false, false
 	for name, t := range asked {
-		var open, closed, refused []string
-		for _, m := range t.Members {
-			switch {
-			case n.closed(m):
-				closed = append(closed, m)
-			case n.may(part, false, n.owners(m)):
-				open = append(open, m)
-			default:
-				refused = append(refused, m)
-			}
-		}
-		whole := len(closed)+len(refused) == 0
-		harmless := len(refused) == 0 && len(closed) > 0
-		switch t.Kind {
-		case ask.Missing:
-			whole = !n.closed(name) && n.may(part, true, []string{name})
-		case ask.DataStream:
-			if n.closed(name) {
-				whole, harmless = false, true
-			} else if !n.may(part, false, n.owners(name)) {
-				whole, harmless = false, false
-			}
-		}
+		open, whole, harmless := n.look(part, name, t)
 		if whole {
-			left[name] = true
-			for _, m := range t.Members {
-				show(m, t)
-			}
+			left.names[name] = true
+			left.show(t, t.Members...)
 			continue
 		}
 		taken = true
 		forbidden = forbidden || !(harmless && t.Wildcard)
 		if t.Kind != ask.Index {
 			for _, m := range open {
-				left[m] = true
-				show(m, t)
+				left.names[m] = true
 			}
+			left.show(t, open...)
 		}
 	}
-	for name := range left {
-		if asked[name].Kind == ask.Missing && filtered[name] != nil && !plain[name] {
-			delete(left, name)
-			left[name+" by "+strings.Join(sorted(filtered[name]), ",")] = true
-		}
-	}
+	list := left.list(asked)
 	switch {
 	case taken && (part.Single || part.Fixed):
 		return verdictOf{}
 	case !forbidden:
-		return verdictOf{true, taken, sorted(left)}
-	case !n.sec.Dynamic.DoNotFailOnForbidden || part.Single || part.Fixed:
+		return verdictOf{true, taken, list}
+	case !n.sec.Dynamic.DoNotFailOnForbidden || part.Single || part.Fixed || !n.reads(part):
+		return verdictOf{}
+	case len(list) == 0 && !n.sec.Dynamic.DoNotFailOnForbiddenEmpty:
 		return verdictOf{}
 	}
-	for _, pr := range part.Privileges {
-		if !n.cluster(pr.Action) && !strings.HasPrefix(pr.Action, "indices:data/read/") {
-			return verdictOf{}
+	return verdictOf{true, true, list}
+}
+
+// refusesAll reports whether part may not ask for all there is.
+func (n *naive) refusesAll(part ask.Part) bool {
+	return slices.ContainsFunc(part.Privileges, func(pr ask.Privilege) bool {
+		denied := strings.HasPrefix(pr.Action, "indices:admin/delete") || strings.HasPrefix(pr.Action, "indices:data/write")
+		return denied && !n.cluster(pr.Action)
+	})
+}
+
+// reads reports whether part only reads, as far as indices are concerned.
+func (n *naive) reads(part ask.Part) bool {
+	return !slices.ContainsFunc(part.Privileges, func(pr ask.Privilege) bool {
+		return !n.cluster(pr.Action) && !strings.HasPrefix(pr.Action, "indices:data/read/")
+	})
+}
+
+// look tells which members of a target are open, whether it is granted as a whole, and
+// if not, whether a wildcard may just leave it out.
+func (n *naive) look(part ask.Part, name string, t ask.Target) (open []string, whole, harmless bool) {
+	closed, refused := 0, 0
+	for _, m := range t.Members {
+		switch {
+		case n.closed(m):
+			closed++
+		case n.may(part, false, n.owners(m)):
+			open = append(open, m)
+		default:
+			refused++
 		}
 	}
-	if len(left) == 0 && !n.sec.Dynamic.DoNotFailOnForbiddenEmpty {
-		return verdictOf{}
+	switch {
+	case t.Kind == ask.Missing:
+		return open, !n.closed(name) && n.may(part, true, []string{name}), false
+	case t.Kind == ask.DataStream && n.closed(name):
+		return open, false, true
+	case t.Kind == ask.DataStream && !n.may(part, false, n.owners(name)):
+		return open, false, false
 	}
-	return verdictOf{true, true, sorted(left)}
+	return open, closed+refused == 0, refused == 0 && closed > 0
+}
+
+// remains are the names that are left, and how each index is shown by them.
+type remains struct {
+	names    map[string]bool
+	plain    map[string]bool
+	filtered map[string]map[string]bool // by the names of aliases
+}
+
+func newRemains() remains {
+	return remains{map[string]bool{}, map[string]bool{}, map[string]map[string]bool{}}
+}
+
+// show notes that indices are shown by t.
+func (r remains) show(t ask.Target, indices ...string) {
+	for _, index := range indices {
+		switch {
+		case !t.Filtered:
+			r.plain[index] = true
+		case r.filtered[index] == nil:
+			r.filtered[index] = map[string]bool{t.Name: true}
+		default:
+			r.filtered[index][t.Name] = true
+		}
+	}
+}
+
+// list returns what is left; an index that was not asked for by its own name, and that
+// only filters show, with them.
+func (r remains) list(asked map[string]ask.Target) []string {
+	list := map[string]bool{}
+	for name := range r.names {
+		if asked[name].Kind == ask.Missing && r.filtered[name] != nil && !r.plain[name] {
+			name += " by " + strings.Join(sorted(r.filtered[name]), ",")
+		}
+		list[name] = true
+	}
+	return sorted(list)
 }
 
 func (n *naive) decideV4(part ask.Part, res ask.Resolved, asked map[string]ask.Target) verdictOf {

@@ -18,8 +18,9 @@ func mustParse(t testing.TB, src string) Value {
 	return v
 }
 
-func TestParseRefuses(t *testing.T) {
-	f := func(src, want string) {
+// refuses returns a check that a text is refused, why, and that no value is left of it.
+func refuses(t *testing.T) func(src, want string) {
+	return func(src, want string) {
 		t.Helper()
 		tape := new(Tape)
 		v, err := Parse(tape, []byte(src), RequestLimits())
@@ -33,7 +34,11 @@ func TestParseRefuses(t *testing.T) {
 			t.Fatalf("Parse(%q) failed and left a value behind", src)
 		}
 	}
-	// Not one text.
+}
+
+// TestRefusesTexts: a text is one value, and nothing around it.
+func TestRefusesTexts(t *testing.T) {
+	f := refuses(t)
 	f(``, `unexpected end of text at offset 0; want a value`)
 	f(` `, `unexpected end of text at offset 1; want a value`)
 	f(`{} {}`, `unexpected '{' at offset 3; want the end of the text`)
@@ -43,8 +48,10 @@ func TestParseRefuses(t *testing.T) {
 	f(`/**/{}`, `unexpected '/' at offset 0; want a value`)
 	f(`{}//x`, `want the end of the text`)
 	f("{#\n}", `want a key`)
+}
 
-	// Objects and arrays.
+func TestRefusesStructure(t *testing.T) {
+	f := refuses(t)
 	f(`{`, `want a key in '"' or '}'`)
 	f(`{"a"`, `unexpected end of text at offset 4; want ':'`)
 	f(`{"a" 1}`, `unexpected '1' at offset 5; want ':'`)
@@ -62,8 +69,11 @@ func TestParseRefuses(t *testing.T) {
 	f(`[1 2]`, `unexpected '2' at offset 3; want ',' or ']'`)
 	f(`[1}`, `unexpected '}' at offset 2; want ',' or ']'`)
 	f(`]`, `want a value`)
+}
 
-	// Keys that mean the same, however they are spelled, at every depth.
+// TestRefusesDuplicateKeys: however they are spelled, and at every depth.
+func TestRefusesDuplicateKeys(t *testing.T) {
+	f := refuses(t)
 	f(`{"a":1,"a":2}`, `duplicate key "a" at offset 7; want each key of an object once`)
 	f(`{"a":1,"\u0061":2}`, `duplicate key "a" at offset 7`)
 	f(`{"\u0061":1,"a":2}`, `duplicate key "a" at offset 12`)
@@ -75,8 +85,10 @@ func TestParseRefuses(t *testing.T) {
 	f(`[0,{"q":{"x":[{"a":{},"b":[],"a":3}]}}]`, `duplicate key "a" at offset 29`)
 	f(`{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,"\u0063":0}`, `duplicate key "c"`) // hashed
 	f(`{"`+strings.Repeat("k", 70)+`":1,"`+strings.Repeat("k", 70)+`":1}`, `duplicate key "`+strings.Repeat("k", 64)+`..."`)
+}
 
-	// Strings.
+func TestRefusesStrings(t *testing.T) {
+	f := refuses(t)
 	f(`"`, `unexpected end of text at offset 1; want a closing '"'`)
 	f(`"abcdefgh`, `unexpected end of text at offset 9; want a closing '"'`)
 	f(`"\`, `want one of`)
@@ -97,8 +109,10 @@ func TestParseRefuses(t *testing.T) {
 	f("\"\xc0\xaf\"", `unexpected byte 0xc0`)     // overlong '/'
 	f("\"\xed\xa0\x80\"", `unexpected byte 0xed`) // a surrogate in UTF-8
 	f("{\"\xff\":1}", `unexpected byte 0xff at offset 2`)
+}
 
-	// Numbers and words.
+func TestRefusesNumbersAndWords(t *testing.T) {
+	f := refuses(t)
 	f(`-`, `want a digit`)
 	f(`+1`, `unexpected '+' at offset 0; want a value`)
 	f(`.5`, `unexpected '.' at offset 0; want a value`)
