@@ -56,90 +56,127 @@ func (g *guarded) metric(name, label string) float64 {
 	return 0
 }
 
-// TestMaterial holds when files are put to work: by two looks that see the same, or at
-// once when asked to. A fault keeps what is at work and is told once; files that hold
-// again what is at work make no new generation.
-func TestMaterial(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "file")
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("one")
-	bad := errors.New("bad")
-	m, err := newMaterial("client", []string{file}, func(c contents) (*generation, error) {
-		text, err := c.file(file)
+// followed is a material of one file, whose text is what works. Texts that begin with
+// "bad" are faults.
+type followed struct {
+	t     *testing.T
+	m     *material
+	file  string
+	told  []string
+	swaps int
+}
+
+var errBad = errors.New("bad")
+
+func newFollowed(t *testing.T, text string) *followed {
+	t.Helper()
+	w := &followed{t: t, file: filepath.Join(t.TempDir(), "file")}
+	w.write(text)
+	m, err := newMaterial("client", []string{w.file}, func(c contents) (*generation, error) {
+		text, err := c.file(w.file)
 		if strings.HasPrefix(string(text), "bad") {
-			err = bad
+			err = errBad
 		}
 		return &generation{account: string(text)}, err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told []string
-	swaps := 0
-	m.swapped = func() { swaps++ }
+	m.swapped = func() { w.swaps++ }
 	m.told = func(_ *material, swapped bool, err error) {
 		switch {
 		case err != nil:
-			told = append(told, "fault")
+			w.told = append(w.told, "fault")
 		case swapped:
-			told = append(told, "swapped")
+			w.told = append(w.told, "swapped")
 		default:
-			told = append(told, "taken back")
+			w.told = append(w.told, "taken back")
 		}
 	}
-	f := func(act func(), works string, faulty bool, want ...string) {
-		t.Helper()
-		told = nil
-		act()
-		if got := m.load().account; got != works || (m.fault.Load() != nil) != faulty || !slices.Equal(told, want) {
-			t.Errorf("at work is %q, faulty %v, told %q; want %q, %v, %q", got, (m.fault.Load() != nil), told, works, faulty, want)
-		}
+	w.m = m
+	return w
+}
+
+func (w *followed) write(text string) {
+	w.t.Helper()
+	if err := os.WriteFile(w.file, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
 	}
-	reload := func(want error) func() {
-		return func() {
-			if err := m.reload(t.Context()); !errors.Is(err, want) {
-				t.Errorf("reload: %v; want %v", err, want)
-			}
-		}
+}
+
+// look looks once and compares what is at work, and what was told since the last time.
+func (w *followed) look(works string, faulty bool, told ...string) {
+	w.t.Helper()
+	w.m.look(w.t.Context())
+	w.check(works, faulty, told)
+}
+
+// reload is look for who asks for it.
+func (w *followed) reload(want error, works string, faulty bool, told ...string) {
+	w.t.Helper()
+	if err := w.m.reload(w.t.Context()); !errors.Is(err, want) {
+		w.t.Errorf("reload: %v; want %v", err, want)
 	}
-	look := func() { m.look(t.Context()) }
-	f(look, "one", false)
-	write("two")
-	f(look, "one", false) // it may be half written
-	f(look, "two", false, "swapped")
-	f(look, "two", false)
-	write("bad")
-	f(look, "two", false)
-	f(look, "two", true, "fault")
-	f(look, "two", true)
-	f(reload(bad), "two", true)
-	write("bad as well")
-	f(reload(bad), "two", true, "fault")
-	before := m.load()
-	write("two")
-	f(reload(nil), "two", false, "taken back")
-	if m.load() != before {
+	w.check(works, faulty, told)
+}
+
+func (w *followed) check(works string, faulty bool, told []string) {
+	w.t.Helper()
+	if got := w.m.load().account; got != works || (w.m.fault.Load() != nil) != faulty || !slices.Equal(w.told, told) {
+		w.t.Errorf("at work is %q, faulty %v, told %q; want %q, %v, %q", got, w.m.fault.Load() != nil, w.told, works, faulty, told)
+	}
+	w.told = nil
+}
+
+// TestMaterialIsLookedAt: files are put to work by two looks that see the same, also where
+// a link leads to another one, as a mounted Secret does. A fault keeps what is at work
+// and is told once.
+func TestMaterialIsLookedAt(t *testing.T) {
+	w := newFollowed(t, "one")
+	w.look("one", false)
+	w.write("two")
+	w.look("one", false) // it may be half written
+	w.look("two", false, "swapped")
+	w.look("two", false)
+	w.write("bad")
+	w.look("two", false)
+	w.look("two", true, "fault")
+	w.look("two", true)
+	w.reload(errBad, "two", true)
+	if err := errors.Join(os.WriteFile(w.file+".4", []byte("four"), 0o600), os.Symlink(w.file+".4", w.file+".link"), os.Rename(w.file+".link", w.file)); err != nil {
+		t.Fatal(err)
+	}
+	w.look("two", true)
+	w.look("four", false, "swapped")
+	if w.swaps != 2 {
+		t.Errorf("swapped %d times; want 2", w.swaps)
+	}
+}
+
+// TestMaterialIsReloaded: asked to, files are put to work at once. Files that hold again
+// what is at work make no new generation; what can't be read is a fault.
+func TestMaterialIsReloaded(t *testing.T) {
+	w := newFollowed(t, "one")
+	before := w.m.load()
+	w.reload(nil, "one", false)
+	w.write("bad")
+	w.reload(errBad, "one", true, "fault")
+	w.reload(errBad, "one", true)
+	w.write("bad as well")
+	w.reload(errBad, "one", true, "fault")
+	w.write("one")
+	w.reload(nil, "one", false, "taken back")
+	if w.m.load() != before {
 		t.Error("the same bytes are another generation")
 	}
-	if err := os.Remove(file); err != nil {
+	if err := os.Remove(w.file); err != nil {
 		t.Fatal(err)
 	}
-	f(reload(os.ErrNotExist), "two", true, "fault")
-	write("three")
-	f(reload(nil), "three", false, "swapped")
-	if err := errors.Join(os.WriteFile(file+".4", []byte("four"), 0o600), os.Symlink(file+".4", file+".link"), os.Rename(file+".link", file)); err != nil {
-		t.Fatal(err)
-	}
-	f(look, "three", false)
-	f(look, "four", false, "swapped") // by a link, as a mounted Secret does
-	if swaps != 3 {
-		t.Errorf("swapped %d times; want 3", swaps)
+	w.reload(os.ErrNotExist, "one", true, "fault")
+	w.write("two")
+	w.reload(nil, "two", false, "swapped")
+	if w.swaps != 1 {
+		t.Errorf("swapped %d times; want 1", w.swaps)
 	}
 }
 
@@ -413,47 +450,57 @@ func TestWatchFiles(t *testing.T) {
 	<-ended
 }
 
-// TestReloadToTheCluster: new connections are made with the new certificate, CAs and
-// password, those that lie idle are closed, and a call under way ends on its own.
-func TestReloadToTheCluster(t *testing.T) {
-	a, other := newAuthority(t), newAuthority(t)
-	dir := t.TempDir()
-	both := a.pool()
-	both.AddCert(other.cert)
-	hold := make(chan struct{})
-	node := func(from *authority) (*esfake, func() []string) {
-		certFile, keyFile := from.issue("node", []string{"127.0.0.1"})
-		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
-		a.must(err)
-		ln, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
-			Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: both, MinVersion: tls.VersionTLS12,
-		})
-		a.must(err)
-		fake := newFakeOn(t, ln)
-		var mu sync.Mutex
-		var seen []string
-		fake.answers(func(c net.Conn, r *http.Request, _ []byte) {
-			_, password, _ := r.BasicAuth()
-			mu.Lock()
-			seen = append(seen, c.(*tls.Conn).ConnectionState().PeerCertificates[0].Subject.CommonName+" "+password)
-			mu.Unlock()
-			if r.URL.Path == "/hold" {
-				<-hold
-			}
-			writeAnswer(c, 200, "{}")
-		})
-		return fake, func() []string {
-			mu.Lock()
-			defer mu.Unlock()
-			return slices.Clone(seen)
+// askingNode is a node that asks for certificates, and notes whose came with what
+// password. It holds the answer to /hold.
+type askingNode struct {
+	*esfake
+	hold chan struct{}
+
+	noting sync.Mutex // guards guests
+	guests []string
+}
+
+func newAskingNode(t *testing.T, a *authority, clients *x509.CertPool) *askingNode {
+	t.Helper()
+	certFile, keyFile := a.issue("node", []string{"127.0.0.1"})
+	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+	a.must(err)
+	ln, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients, MinVersion: tls.VersionTLS12,
+	})
+	a.must(err)
+	n := &askingNode{esfake: newFakeOn(t, ln), hold: make(chan struct{})}
+	n.answers(func(c net.Conn, r *http.Request, _ []byte) {
+		_, password, _ := r.BasicAuth()
+		n.noting.Lock()
+		n.guests = append(n.guests, c.(*tls.Conn).ConnectionState().PeerCertificates[0].Subject.CommonName+" "+password)
+		n.noting.Unlock()
+		if r.URL.Path == "/hold" {
+			<-n.hold
 		}
+		writeAnswer(c, 200, "{}")
+	})
+	return n
+}
+
+// saw compares who came so far.
+func (n *askingNode) saw(want ...string) {
+	n.t.Helper()
+	n.noting.Lock()
+	defer n.noting.Unlock()
+	if !slices.Equal(n.guests, want) {
+		n.t.Errorf("the node saw %q; want %q", n.guests, want)
 	}
-	fake, seen := node(a)
-	conf := testConfig("https://" + fake.ln.Addr().String())
-	u := &conf.Upstream
+}
+
+// shownToCluster makes the files that guard shows to a node, of a's certificates, and
+// returns what changes them: the CA that guard believes, its name and its password.
+func shownToCluster(t *testing.T, a *authority, u *config.Upstream) (show func(ca *authority, name, password string)) {
+	t.Helper()
+	dir := t.TempDir()
 	u.CAFile, u.ClientCert, u.ClientKey = filepath.Join(dir, "ca"), filepath.Join(dir, "cert"), filepath.Join(dir, "key")
 	u.Username, u.PasswordFile = "guard", filepath.Join(dir, "password")
-	show := func(ca *authority, name, password string) {
+	return func(ca *authority, name, password string) {
 		t.Helper()
 		cert, key := a.issue(name, nil)
 		copyFile(t, cert, u.ClientCert)
@@ -461,48 +508,65 @@ func TestReloadToTheCluster(t *testing.T) {
 		copyFile(t, ca.file, u.CAFile)
 		a.must(os.WriteFile(u.PasswordFile, []byte(password+"\n"), 0o600))
 	}
+}
+
+// TestReloadToTheCluster: new connections are made with the new certificate and
+// password, those that lie idle are closed, and a call under way ends on its own.
+func TestReloadToTheCluster(t *testing.T) {
+	a := newAuthority(t)
+	node := newAskingNode(t, a, a.pool())
+	conf := testConfig("https://" + node.ln.Addr().String())
+	show := shownToCluster(t, a, &conf.Upstream)
 	show(a, "first", "one")
 	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
-	tr := g.srv.cluster.(*Transport)
-	get := func(path string, want int) {
+	get := func() {
 		t.Helper()
-		if got := g.send(request("GET", path, "", "")); got.status != want {
-			t.Errorf("%s: got %d %s; want %d", path, got.status, got.body, want)
+		if got := g.send(request("GET", "/", "", "")); got.status != 200 {
+			t.Errorf("got %d %s; want 200", got.status, got.body)
 		}
 	}
-	get("/", 200)
+	get()
 	held := make(chan got, 1)
 	go func() { held <- g.send(request("GET", "/hold", "", "")) }()
-	eventually(t, "the call is under way", func() bool { return len(fake.requests()) == 2 })
-	get("/", 200) // on a connection that then lies idle
+	eventually(t, "the call is under way", func() bool { return len(node.requests()) == 2 })
+	get() // on a connection that then lies idle
 
 	show(a, "second", "two")
-	a.must(tr.Reload(t.Context()))
-	eventually(t, "the idle connection is closed", func() bool { return fake.open() == 1 })
-	get("/", 200)
-	close(hold)
+	a.must(g.srv.cluster.(*Transport).Reload(t.Context()))
+	eventually(t, "the idle connection is closed", func() bool { return node.open() == 1 })
+	get()
+	close(node.hold)
 	if a := <-held; a.status != 200 {
 		t.Errorf("the call under way got %+v", a)
 	}
-	eventually(t, "its connection is closed behind it", func() bool { return fake.open() == 1 })
-	if want := []string{"first one", "first one", "first one", "second two"}; !slices.Equal(seen(), want) {
-		t.Errorf("the node saw %q; want %q", seen(), want)
-	}
+	eventually(t, "its connection is closed behind it", func() bool { return node.open() == 1 })
+	node.saw("first one", "first one", "first one", "second two")
+}
 
-	show(other, "third", "three") // whose CA did not sign the node's
-	a.must(tr.Reload(t.Context()))
-	get("/", 503)
-	show(a, "fourth", "")
-	if err := tr.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot read the password for the cluster: file is empty") {
-		t.Errorf("an empty password: %v", err)
+// TestReloadOfTheClustersCA: a node whose CA guard believes no more is not spoken to, until
+// guard does again. A password that is none changes nothing.
+func TestReloadOfTheClustersCA(t *testing.T) {
+	a, other := newAuthority(t), newAuthority(t)
+	node := newAskingNode(t, a, a.pool())
+	conf := testConfig("https://" + node.ln.Addr().String())
+	show := shownToCluster(t, a, &conf.Upstream)
+	show(a, "first", "one")
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
+	f := func(ca *authority, name, password, fault string, want int) {
+		t.Helper()
+		show(ca, name, password)
+		if err := g.srv.cluster.(*Transport).Reload(t.Context()); (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {
+			t.Errorf("%s: got %v; want %q", name, err, fault)
+		}
+		if got := g.send(request("GET", "/", "", "")); got.status != want {
+			t.Errorf("%s: got %d %s; want %d", name, got.status, got.body, want)
+		}
 	}
-	get("/", 503)
-	show(a, "fourth", "four")
-	a.must(tr.Reload(t.Context()))
-	get("/", 200)
-	if got, want := seen(), "fourth four"; got[len(got)-1] != want {
-		t.Errorf("the node saw %q; want %q last", got, want)
-	}
+	f(a, "first", "one", "", 200)
+	f(other, "second", "two", "", 503)
+	f(a, "third", "", "cannot read the password for the cluster: file is empty", 503)
+	f(a, "fourth", "four", "", 200)
+	node.saw("first one", "fourth four")
 }
 
 // TestReloadUnderLoad swaps certificates as fast as it can under clients that keep their
