@@ -58,22 +58,17 @@ func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection
 	if j.rejection != nil {
 		return dst, j.rejection
 	}
-	f, b, rej := pl.reach(j)
-	if rej != nil {
-		return dst, rej
-	}
 	tape := esjson.BorrowTape()
 	defer tape.Release()
 	v, rej := pl.parseOn(tape, pl.asked.Searches[i].Body)
 	if rej != nil {
 		return dst, rej
 	}
-	lines, rej := pl.appendLines(dst, pl.asked.Searches[i], v, f, b)
-	if b.refusesNames(rej) {
-		if f, b, rej = pl.reachListed(j); rej == nil {
-			lines, rej = pl.appendLines(dst, pl.asked.Searches[i], v, f, b)
-		}
-	}
+	var lines []byte
+	_, b, rej := pl.reach(j, func(f forwarded, b *binding) (rej *ask.Rejection) {
+		lines, rej = pl.appendLines(dst, pl.asked.Searches[i], v, f, b)
+		return rej
+	})
 	if rej != nil {
 		return dst, rej
 	}

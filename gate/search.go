@@ -31,16 +31,12 @@ func (pl *plan) planSearch() Outcome { return pl.planSearching(asSearch) }
 func (pl *plan) planCount() Outcome { return pl.planSearching(asCount) }
 
 func (pl *plan) planSearching(form searchForm) Outcome {
-	f, b, rej := pl.reach(pl.whole())
-	if rej != nil {
-		return reject(rej)
-	}
-	params, body, rej := pl.searchBody(form, b)
-	if b.refusesNames(rej) {
-		if f, b, rej = pl.reachListed(pl.whole()); rej == nil {
-			params, body, rej = pl.searchBody(form, b)
-		}
-	}
+	var params *query.Params
+	var body []byte
+	f, b, rej := pl.reach(pl.whole(), func(_ forwarded, b *binding) (rej *ask.Rejection) {
+		params, body, rej = pl.searchBody(form, b)
+		return rej
+	})
 	if rej != nil {
 		return reject(rej)
 	}
@@ -75,28 +71,33 @@ func askEveryShard(params []ask.Param) []ask.Param {
 	return endpoint.SetParam(params, "pre_filter_shard_size", "1000000")
 }
 
-// reach returns how the names of a search are forwarded, and what binds it.
-func (pl *plan) reach(j *judged) (forwarded, *binding, *ask.Rejection) {
+// reach returns how the names of a search are forwarded and what binds it, once write has
+// written it so. A search that can't be written because its names could come to mean
+// other indices is written with the names of those that were decided.
+func (pl *plan) reach(j *judged, write func(forwarded, *binding) *ask.Rejection) (forwarded, *binding, *ask.Rejection) {
 	f, rej := pl.forwardNames(j)
 	if rej != nil {
 		return f, nil, rej
 	}
 	b, rej := pl.bind(j, f.open)
-	return f, b, rej
+	if rej != nil {
+		return f, b, rej
+	}
+	rej = write(f, b)
+	if !b.refusesNames(rej) {
+		return f, b, rej
+	}
+	f = pl.listNames(j, (*forwarded).addIndices)
+	if b, rej = pl.bind(j, false); rej != nil {
+		return f, b, rej
+	}
+	return f, b, write(f, b)
 }
 
 // refusesNames reports whether rej refuses what a filter does not bind that is there
 // because names could come to mean other indices. Under b alone nothing is hidden.
 func (b *binding) refusesNames(rej *ask.Rejection) bool {
 	return rej != nil && rej.Reason == ask.ReasonRestricted && b.rules.NamesOnly
-}
-
-// reachListed is reach with the names of the indices that were decided, which come to
-// mean no others, so that no filter is needed.
-func (pl *plan) reachListed(j *judged) (forwarded, *binding, *ask.Rejection) {
-	f := pl.listNames(j, (*forwarded).addIndices)
-	b, rej := pl.bind(j, false)
-	return f, b, rej
 }
 
 // searchBody parses the request's body and writes it anew under the rules of b.
