@@ -136,7 +136,7 @@ func (t TLS) Pairs() []Certificate {
 	if t.Certificate == "" && t.Key == "" {
 		return t.Certificates
 	}
-	return append([]Certificate{{Certificate: t.Certificate, Key: t.Key}}, t.Certificates...)
+	return append([]Certificate{{Pos: t.Pos, Certificate: t.Certificate, Key: t.Key}}, t.Certificates...)
 }
 
 // SetDefaults states what holds for keys that are absent.

@@ -247,11 +247,15 @@ func (c contents) pair(certFile, keyFile string) (tls.Certificate, error) {
 	if _, err := parseCertificates(cert); err != nil {
 		return tls.Certificate{}, fmt.Errorf("file %q: %w", certFile, err)
 	}
-	return tls.X509KeyPair(cert, key)
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("certificate %q with key %q: %w", certFile, keyFile, err)
+	}
+	return pair, nil
 }
 
-// pool returns the CAs of a file.
-func (c contents) pool(file string) (*x509.CertPool, error) {
+// authorities returns the CAs of a file, of which there is at least one.
+func (c contents) authorities(file string) ([]*x509.Certificate, error) {
 	text, err := c.file(file)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read CA file: %w", err)
@@ -262,6 +266,15 @@ func (c contents) pool(file string) (*x509.CertPool, error) {
 	}
 	if len(certs) == 0 {
 		return nil, fmt.Errorf("no certificate in CA file %q; want PEM", file)
+	}
+	return certs, nil
+}
+
+// pool returns the CAs of a file, to verify by.
+func (c contents) pool(file string) (*x509.CertPool, error) {
+	certs, err := c.authorities(file)
+	if err != nil {
+		return nil, err
 	}
 	pool := x509.NewCertPool()
 	for _, cert := range certs {
@@ -302,13 +315,23 @@ var pemBegin = []byte("-----BEGIN ")
 // firstEnd returns when the first of the certificates ends.
 func firstEnd(pairs []tls.Certificate) (end time.Time) {
 	for _, pair := range pairs {
-		for _, der := range pair.Certificate {
-			if cert, err := x509.ParseCertificate(der); err == nil && (end.IsZero() || cert.NotAfter.Before(end)) {
+		for _, cert := range chainOf(pair) {
+			if end.IsZero() || cert.NotAfter.Before(end) {
 				end = cert.NotAfter
 			}
 		}
 	}
 	return end
+}
+
+// chainOf returns the certificates that are shown with a key.
+func chainOf(pair tls.Certificate) (chain []*x509.Certificate) {
+	for _, der := range pair.Certificate {
+		if cert, err := x509.ParseCertificate(der); err == nil { // it was read before
+			chain = append(chain, cert)
+		}
+	}
+	return chain
 }
 
 // materials are those of both sides, with what is counted of them.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 
 	"guard/config"
 )
@@ -38,14 +39,19 @@ func serverMaterial(c config.TLS) (*material, error) {
 		}
 		return nil, nil //nolint:nilnil // no TLS is not a fault
 	}
-	var paths []string
+	return newMaterial("client", serverFiles(c), func(read contents) (*generation, error) { return serverTLS(c, read) })
+}
+
+func serverFiles(c config.TLS) (paths []string) {
 	for _, pair := range c.Pairs() {
 		paths = append(paths, pair.Certificate, pair.Key)
 	}
-	if c.ClientCA != "" {
-		paths = append(paths, c.ClientCA)
-	}
-	return newMaterial("client", paths, func(read contents) (*generation, error) { return serverTLS(c, read) })
+	return named(append(paths, c.ClientCA))
+}
+
+// named returns those paths that are set.
+func named(paths []string) []string {
+	return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 }
 
 func serverTLS(c config.TLS, read contents) (*generation, error) {
@@ -82,13 +88,11 @@ func clientMaterial(c config.Upstream) (*material, error) {
 	if (c.ClientCert == "") != (c.ClientKey == "") {
 		return nil, errors.New("upstream.client_certificate and upstream.client_key belong together")
 	}
-	var paths []string
-	for _, path := range []string{c.CAFile, c.ClientCert, c.ClientKey, c.PasswordFile} {
-		if path != "" {
-			paths = append(paths, path)
-		}
-	}
-	return newMaterial("upstream", paths, func(read contents) (*generation, error) { return clientTLS(c, read) })
+	return newMaterial("upstream", clientFiles(c), func(read contents) (*generation, error) { return clientTLS(c, read) })
+}
+
+func clientFiles(c config.Upstream) []string {
+	return named([]string{c.CAFile, c.ClientCert, c.ClientKey, c.PasswordFile})
 }
 
 // clientTLS returns how guard speaks to a node by https; the host name is set for each

@@ -19,7 +19,7 @@ func checkCommand() *cobra.Command {
 	var s settings
 	var live bool
 	cmd := &cobra.Command{
-		Use: "check", Short: "Check the configuration and the security folder", Args: cobra.NoArgs,
+		Use: "check", Short: "Check the configuration, certificates and the security folder", Args: cobra.NoArgs,
 		Long: `check reads what serve would read and reports every fault with file, line, path of keys
 and what was wanted. It exits with 1 if there is any fault; warnings do not count.
 With --live it also asks the cluster.`,
@@ -40,7 +40,7 @@ func check(ctx context.Context, out io.Writer, s settings, live bool) error {
 	if err != nil {
 		return err
 	}
-	_, warnings, err = loadPolicy(c, v)
+	_, warnings, err = prepare(c, v)
 	printWarnings(out, warnings)
 	if err != nil {
 		return err

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"errors"
+	"time"
+
 	"guard/authn"
 	"guard/authz"
 	"guard/config"
 	"guard/gate"
+	"guard/proxy"
 )
 
 // policy is a security folder, ready for use: who somebody is, and what he may do.
@@ -12,6 +16,34 @@ type policy struct {
 	chain *authn.Chain
 	rules *gate.Policy
 	hash  string // of the files
+}
+
+// prepare reads all that guard.yml names: the files of both sides and the policy. All
+// faults of both are reported at once; warnings come in both cases.
+func prepare(c *config.Config, v *authn.Verifier) (*policy, []config.Warning, error) {
+	warnings, filesErr := proxy.CheckFiles(c, time.Now())
+	p, more, err := loadPolicy(c, v)
+	warnings = append(warnings, more...)
+	if err := joinFaults(filesErr, err); err != nil {
+		return nil, warnings, err
+	}
+	return p, warnings, nil
+}
+
+// joinFaults returns the faults of all errors as one list. An error that is no list of
+// faults is returned alone.
+func joinFaults(errs ...error) error {
+	var all config.Faults
+	for _, err := range errs {
+		var faults config.Faults
+		switch {
+		case errors.As(err, &faults):
+			all = append(all, faults...)
+		case err != nil:
+			return err
+		}
+	}
+	return all.Err()
 }
 
 // loadPolicy reads, validates and compiles the security folder. All faults are

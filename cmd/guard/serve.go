@@ -92,7 +92,7 @@ func newServer(c *config.Config, warnings []config.Warning, out io.Writer) (_ *s
 	if err != nil {
 		return nil, err
 	}
-	p, warnings, err := loadPolicy(c, verifier)
+	p, warnings, err := prepare(c, verifier)
 	logWarnings(srv.log, warnings)
 	if err != nil {
 		return nil, err
