@@ -72,16 +72,19 @@ func TestNoFile(t *testing.T) {
 		`--upstream: [0]: scheme "cluster"; want http or https`)
 }
 
+// writeIn writes a file into a folder and returns its path.
+func writeIn(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func TestGuardFromDisk(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, text string) string {
-		t.Helper()
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := func(name, text string) string { return writeIn(t, dir, name, text) }
 	write("ca.pem", "x")
 	write("password", "correct horse\r\n")
 	for _, name := range []string{"a.pem", "a.key", "b.pem", "b.key"} {
@@ -118,12 +121,19 @@ policy:
 	if diff := cmp.Diff([]string{"a.pem", filepath.Join(dir, "a.key"), "b.pem", filepath.Join(dir, "b.key")}, pairs); diff != "" {
 		t.Errorf("certificates (-want +got):\n%s", diff)
 	}
+}
 
+// TestGuardWithoutItsFiles: a file that guard.yml names and that can't be used is a fault of
+// the key that names it.
+func TestGuardWithoutItsFiles(t *testing.T) {
+	dir := t.TempDir()
+	writeIn(t, dir, "ca.pem", "x")
+	path := writeIn(t, dir, "guard.yml", "upstream:\n  urls: ['https://a:9200']\n  ca_file: ca.pem\n  username: guard\n  password_file: password\n")
 	failPassword := func(text, want string) {
 		t.Helper()
-		write("password", text)
+		writeIn(t, dir, "password", text)
 		_, _, err := Load(path, Overrides{})
-		checkFaults(t, err, []string{path + ":8: upstream.password_file: " + want + "; want a file with the password in one line"})
+		checkFaults(t, err, []string{path + ":5: upstream.password_file: " + want + "; want a file with the password in one line"})
 	}
 	failPassword("", "file is empty")
 	failPassword("\n", "file is empty")
@@ -132,20 +142,37 @@ policy:
 	if err := os.Remove(filepath.Join(dir, "ca.pem")); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = Load(path, Overrides{})
-	checkFaults(t, err, []string{path + ":6: upstream.ca_file: open " + filepath.Join(dir, "ca.pem") + ": no such file or directory; want a file that guard can read"})
+	_, _, err := Load(path, Overrides{})
+	checkFaults(t, err, []string{path + ":3: upstream.ca_file: open " + filepath.Join(dir, "ca.pem") + ": no such file or directory; want a file that guard can read"})
 
 	missing := filepath.Join(dir, "none.yml")
 	_, _, err = Load(missing, Overrides{})
 	checkFaults(t, err, []string{missing + ": open " + missing + ": no such file or directory; want a file that guard can read"})
 }
 
-func TestRefusedGuard(t *testing.T) {
-	f := func(text string, want ...string) {
+// refusedGuard returns a check that a guard.yml has exactly these faults.
+func refusedGuard(t *testing.T) func(text string, want ...string) {
+	return func(text string, want ...string) {
 		t.Helper()
 		_, _, err := parseGuard(text, Overrides{})
 		checkFaults(t, err, want)
 	}
+}
+
+// refusedLine is refusedGuard for faults of one line, added to a guard.yml without any.
+func refusedLine(t *testing.T) func(text string, want ...string) {
+	f := refusedGuard(t)
+	return func(text string, want ...string) {
+		t.Helper()
+		for i := range want {
+			want[i] = "guard.yml:2: " + want[i]
+		}
+		f(minimalGuard+text, want...)
+	}
+}
+
+func TestRefusedForm(t *testing.T) {
+	f := refusedGuard(t)
 	f("", "guard.yml:1: file is empty; want a map of keys")
 	f("listen: [\n", "guard.yml:1: did not find expected node content; want each bracket closed, and commas between the items")
 	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, compatibility, cors, forwarded_header, internal, limits, listen, listen_mode, log, policy, proxy_protocol, publish_address, security, state, timeouts, tls, trusted_proxies, upstream`)
@@ -154,14 +181,10 @@ func TestRefusedGuard(t *testing.T) {
 		`guard.yml:2: internal: alias "*a"; want the text itself, written out where it is used`)
 	f("upstream: {urls: ['http://a:1'], username: u, password: 'x${environment}hunter2'}\n", `guard.yml:1: upstream.password: malformed environment variable; want ${env.NAME}, ${envbase64.NAME} or ${envbc.NAME}, with a default as in ${env.NAME:-default}`)
 	f("upstream: {urls: ['http://a:1'], password: '${env.NONE}'}\n", `guard.yml:1: upstream.password: environment variable "NONE" is not set; want it set, or a default: ${env.NONE:-…}`)
+}
 
-	one := func(text string, want ...string) {
-		t.Helper()
-		for i := range want {
-			want[i] = "guard.yml:2: " + want[i]
-		}
-		f(minimalGuard+text, want...)
-	}
+func TestRefusedListen(t *testing.T) {
+	f, one := refusedGuard(t), refusedLine(t)
 	one("listen: localhost\n", `listen: "localhost"; want host:port, such as 127.0.0.1:9200 or :9200`)
 	one("listen: ':http'\n", `listen: port "http"; want host:port, such as 127.0.0.1:9200 or :9200`)
 	one("listen: ':65536'\n", `listen: port "65536"; want host:port, such as 127.0.0.1:9200 or :9200`)
@@ -173,6 +196,10 @@ func TestRefusedGuard(t *testing.T) {
 		f("upstream: {urls: ['http://127.0.0.1:9201']}\nlisten: unix:/run/guard.sock\nlisten_mode: '"+mode+"'\n",
 			`guard.yml:3: listen_mode: "`+mode+`"; want octal digits, such as 0660`)
 	}
+}
+
+func TestRefusedProxies(t *testing.T) {
+	f, one := refusedGuard(t), refusedLine(t)
 	f(minimalGuard+"proxy_protocol: true\n", `guard.yml:1: trusted_proxies: not set, and proxy_protocol is; want the addresses of the proxies that name their clients`)
 	one("trusted_proxies: [unix]\n", `trusted_proxies: unix, and listen is no socket; want a socket to listen on, or no unix`)
 	f(minimalGuard+"listen: unix:/run/guard.sock\nproxy_protocol: true\ntrusted_proxies: [10.0.0.1]\n",
@@ -184,8 +211,10 @@ func TestRefusedGuard(t *testing.T) {
 	one("forwarded_header: forwarded\n", `forwarded_header: "forwarded", and no proxy is trusted; want trusted_proxies as well: nobody else's header is read`)
 	f(minimalGuard+"forwarded_header: none\ntrusted_proxies: ['::1']\n",
 		`guard.yml:3: trusted_proxies: set, and nothing that they say is read; want a forwarded_header, proxy_protocol, or no proxies`)
-	one("internal: 127.0.0.1:9200\n", `internal: "127.0.0.1:9200", the same as listen; want an address of its own: probes and metrics are not for clients`)
-	one("security: ''\n", `security: ""; want the path of the security folder`)
+}
+
+func TestRefusedTLS(t *testing.T) {
+	one := refusedLine(t)
 	one("tls: {certificate: c.pem}\n", `tls.key: not set, and certificate is; want both or none`)
 	one("tls: {key: k.pem}\n", `tls.certificate: not set, and key is; want both or none`)
 	one("tls: {client_auth: always}\n", `tls.client_auth: "always"; want one of "none", "optional", "required"`,
@@ -205,6 +234,11 @@ func TestRefusedGuard(t *testing.T) {
 		`tls.certificates[0].key: not set, and certificate is; want both or none`,
 		`tls.certificates[1].certificate: not set, and key is; want both or none`,
 		`tls.certificates[2]: neither certificate nor key; want the files of a certificate and its key`)
+}
+
+// TestRefusedBounds: limits, times and what is remembered.
+func TestRefusedBounds(t *testing.T) {
+	one := refusedLine(t)
 	one("timeouts: {read: 30}\n", `timeouts.read: "30"; want a duration with its unit, such as "500ms", "30s" or "5m"`)
 	one("timeouts: {read: 0s}\n", `timeouts.read: 0s; want more than 0`)
 	one("timeouts: {read: [1s]}\n", `timeouts.read: a list; want a duration with its unit, such as "500ms", "30s" or "5m"`)
@@ -215,13 +249,20 @@ func TestRefusedGuard(t *testing.T) {
 	one("limits: {max_user_in_flight: 1000}\n", `limits.max_user_in_flight: 1000; want at least max_body, or no such body could ever pass`)
 	one("limits: {max_in_flight: 20000000, max_user_in_flight: 20000001}\n", `limits.max_user_in_flight: 20000001; want at most max_in_flight`)
 	one("auth: {cache_ttl: -1s, cache_size: 0}\n", `auth.cache_ttl: -1s; want 0 for no cache, or more`, `auth.cache_size: 0; want more than 0`)
+	one("auth: {failed_ttl: -1s, failed_logins_per_minute: -1}\n", `auth.failed_ttl: -1s; want 0 for none, or more`, `auth.failed_logins_per_minute: -1; want 0 for no bound, or more`)
+	one("limits: {max_address_connections: -1, max_connections: 0}\n", `limits.max_connections: 0; want more than 0`, `limits.max_address_connections: -1; want 0 for no bound, or more`)
+}
+
+// TestRefusedGuard: all other settings.
+func TestRefusedGuard(t *testing.T) {
+	one := refusedLine(t)
+	one("internal: 127.0.0.1:9200\n", `internal: "127.0.0.1:9200", the same as listen; want an address of its own: probes and metrics are not for clients`)
+	one("security: ''\n", `security: ""; want the path of the security folder`)
 	one("publish_address: guard\n", `publish_address: "guard"; want host:port by which clients reach guard, hide, keep, or nothing`)
 	one("publish_address: https://guard:9200\n", `publish_address: "https://guard:9200"; want host:port by which clients reach guard, hide, keep, or nothing`)
 	one("publish_address: :9200\n", `publish_address: ":9200"; want host:port by which clients reach guard, hide, keep, or nothing`)
 	one("publish_address: guard:0\n", `publish_address: port "0"; want host:port by which clients reach guard, hide, keep, or nothing`)
 	one("compatibility: opensearch\n", `compatibility: "opensearch"; want one of "none", "elasticsearch"`)
-	one("auth: {failed_ttl: -1s, failed_logins_per_minute: -1}\n", `auth.failed_ttl: -1s; want 0 for none, or more`, `auth.failed_logins_per_minute: -1; want 0 for no bound, or more`)
-	one("limits: {max_address_connections: -1, max_connections: 0}\n", `limits.max_connections: 0; want more than 0`, `limits.max_address_connections: -1; want 0 for no bound, or more`)
 	one("log: {level: trace}\n", `log.level: "trace"; want one of "debug", "info", "warn", "error"`)
 	one("policy: {roles_mapping_resolution: both}\n", `policy.roles_mapping_resolution: "both"; want one of "MAPPING_ONLY", "BACKENDROLES_ONLY", "BOTH"`)
 	one("policy: {compliance_salt: short}\n", `policy.compliance_salt: 5 bytes; want at least 16 bytes`)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"os"
@@ -198,41 +199,48 @@ func TestParseCertificates(t *testing.T) {
 	f("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"+one, 1, "")
 }
 
-// TestReloadForClients: a new certificate is shown and new CAs hold, for new connections
-// as for those that are open; whoever is not touched by it keeps his connection.
-func TestReloadForClients(t *testing.T) {
-	a, other := newAuthority(t), newAuthority(t)
+// shownToClients makes the files that guard shows to clients and asks them by, and returns
+// what puts a certificate of somebody's in their place.
+func shownToClients(t *testing.T, a *authority, conf *config.Config) (show func(from *authority, name string)) {
+	t.Helper()
 	dir := t.TempDir()
-	conf := testConfig(newFake(t).url())
 	conf.TLS.Certificate, conf.TLS.Key = filepath.Join(dir, "cert"), filepath.Join(dir, "key")
 	conf.TLS.ClientCA, conf.TLS.ClientAuth = filepath.Join(dir, "ca"), config.ClientAuthOptional
-	show := func(from *authority, name string) {
+	show = func(from *authority, name string) {
+		t.Helper()
 		cert, key := from.issue(name, []string{"127.0.0.1"})
 		copyFile(t, cert, conf.TLS.Certificate)
 		copyFile(t, key, conf.TLS.Key)
 	}
 	show(a, "first")
 	copyFile(t, a.file, conf.TLS.ClientCA)
+	return show
+}
+
+// configOf is how somebody with a certificate of a's speaks TLS, and resumes a session.
+func configOf(t *testing.T, a *authority, user string, roots *x509.CertPool) *tls.Config {
+	t.Helper()
+	certFile, keyFile := a.issue(user, nil)
+	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+	a.must(err)
+	return &tls.Config{RootCAs: roots, ServerName: "127.0.0.1", ClientSessionCache: tls.NewLRUClientSessionCache(1), Certificates: []tls.Certificate{cert}}
+}
+
+// TestReloadForClients: a new certificate is shown and new CAs hold, for new connections
+// as for those that are open; whoever is not touched by it keeps his connection.
+func TestReloadForClients(t *testing.T) {
+	a, other := newAuthority(t), newAuthority(t)
+	conf := testConfig(newFake(t).url())
+	show := shownToClients(t, a, conf)
 	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
 	if got, want := g.metric("guard_certificate_expiry_seconds", "client"), float64(g.srv.front.shown.load().ends.Unix()); got != want || want < float64(time.Now().Unix()) {
 		t.Errorf("guard_certificate_expiry_seconds is %v; want %v", got, want)
 	}
 	roots := a.pool()
 	roots.AddCert(other.cert)
-	connect := func(from *authority, user string) (status func() int, name string, resumed bool, config *tls.Config) {
-		t.Helper()
-		config = &tls.Config{RootCAs: roots, ServerName: "127.0.0.1", ClientSessionCache: tls.NewLRUClientSessionCache(1)}
-		if from != nil {
-			certFile, keyFile := from.issue(user, nil)
-			cert, err := tls.LoadX509KeyPair(certFile, keyFile)
-			a.must(err)
-			config.Certificates = []tls.Certificate{cert}
-		}
-		status, name, resumed = g.tlsClient(config)
-		return status, name, resumed, config
-	}
-	annas, shown, _, annasConfig := connect(a, "anna")
-	plain, _, _, _ := connect(nil, "")
+	annasConfig := configOf(t, a, "anna", roots)
+	annas, shown, _ := g.tlsClient(annasConfig)
+	plain, _, _ := g.tlsClient(&tls.Config{RootCAs: roots, ServerName: "127.0.0.1"})
 	if annas() != 200 || plain() != 401 || shown != "first" {
 		t.Fatalf("before: the certificate is %q", shown)
 	}
@@ -258,7 +266,7 @@ func TestReloadForClients(t *testing.T) {
 	if plain() != 401 {
 		t.Error("a connection without a certificate was closed")
 	}
-	if ottos, _, _, _ := connect(other, "otto"); ottos() != 200 {
+	if ottos, _, _ := g.tlsClient(configOf(t, other, "otto", roots)); ottos() != 200 {
 		t.Error("the new CA's client is refused")
 	}
 }
@@ -283,15 +291,10 @@ func (g *guarded) tlsClient(conf *tls.Config) (status func() int, name string, r
 // TestReloadKeepsTheOld: what is bad or half changes nothing, is told once, and shows.
 func TestReloadKeepsTheOld(t *testing.T) {
 	a := newAuthority(t)
-	dir := t.TempDir()
 	conf := testConfig(newFake(t).url())
-	conf.TLS.Certificate, conf.TLS.Key = filepath.Join(dir, "cert"), filepath.Join(dir, "key")
-	conf.TLS.ClientCA, conf.TLS.ClientAuth = filepath.Join(dir, "ca"), config.ClientAuthOptional
-	cert, key := a.issue("first", []string{"127.0.0.1"})
+	shownToClients(t, a, conf)
+	cert, key := filepath.Join(a.dir, "first.pem"), filepath.Join(a.dir, "first.key")
 	cert2, key2 := a.issue("second", []string{"127.0.0.1"})
-	copyFile(t, cert, conf.TLS.Certificate)
-	copyFile(t, key, conf.TLS.Key)
-	copyFile(t, a.file, conf.TLS.ClientCA)
 	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
 	const refused = "cannot use the changed certificates or credentials; those at work stay"
 	f := func(file, from string, cut int, want string) {

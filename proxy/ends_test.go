@@ -99,15 +99,17 @@ func stalls(c net.Conn) bool {
 	return false
 }
 
-// request kinds: reads may be repeated; a treated answer is whole in memory before its
-// client gets a byte.
-var endKinds = []struct {
+// endKind is a kind of request: reads may be repeated; a treated answer is whole in memory
+// before its client gets a byte.
+type endKind struct {
 	name  string
 	gate  func() *fakeGate
 	raw   string
 	read  bool // it may be repeated once
 	whole bool // the answer is treated
-}{
+}
+
+var endKinds = []endKind{
 	{"read", func() *fakeGate { return readPlan(nil, true) }, request("GET", "/i", "", ""), true, false},
 	{"treated", func() *fakeGate { return readPlan(asIs{}, true) }, request("POST", "/i/_search", jsonLine, "{}"), true, true},
 	{"write", func() *fakeGate { return readPlan(nil, false) }, request("POST", "/i/_doc", jsonLine, "{}"), false, false},
@@ -116,98 +118,105 @@ var endKinds = []struct {
 	{"upload", func() *fakeGate { return &fakeGate{intake: gate.IntakeStream} }, request("POST", "/_bulk", ndjsonLine, strings.Repeat("{\"index\":{}}\n{\"a\":1}\n", 20_000)), false, false},
 }
 
-// TestEndOfRequests is the table of what nodes do and how requests end for it. In every
-// cell: an answer that is whole was executed once, a refusal never, and nothing that may
-// not be repeated was executed twice.
-func TestEndOfRequests(t *testing.T) {
-	before := settledNow()
-	for _, row := range []struct {
-		name string
-		node behaviour
-		// streamed and treated are the ends by how the answer goes.
-		streamed, treated end
-	}{
-		{"closes before it reads", func(_ *witness, _ net.Conn, _ *http.Request) bool { return false }, unclear, unclear},
-		{"resets before it reads", func(_ *witness, c net.Conn, _ *http.Request) bool {
-			_ = c.(*net.TCPConn).SetLinger(0)
+// nodeFault is what a node does, and how requests end for it.
+type nodeFault struct {
+	name string
+	node behaviour
+	// streamed and treated are the ends by how the answer goes.
+	streamed, treated end
+}
+
+var nodeFaults = []nodeFault{
+	{"closes before it reads", func(_ *witness, _ net.Conn, _ *http.Request) bool { return false }, unclear, unclear},
+	{"resets before it reads", func(_ *witness, c net.Conn, _ *http.Request) bool {
+		_ = c.(*net.TCPConn).SetLinger(0)
+		return false
+	}, unclear, unclear},
+	{"closes after it read", says("", false), unclear, unclear},
+	{"closes in the status line", says("HTTP/1.1 20", false), unclear, unclear},
+	{"closes in the head", says("HTTP/1.1 200 OK\r\nContent-Le", false), unclear, unclear},
+	{"closes behind the head", says(strings.TrimSuffix(plain("200 OK", nodeAnswer), nodeAnswer), false), cut, unclear},
+	{"closes in the body", says(plain("200 OK", nodeAnswer)[:100], false), cut, unclear},
+	{"closes in a chunk", says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"node\":", false), cut, unclear},
+	{"closes before the last chunk", says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{\"node\":\r\n", false), cut, unclear},
+	{"stalls before it reads", func(_ *witness, c net.Conn, _ *http.Request) bool {
+		time.Sleep(600 * time.Millisecond)
+		return false
+	}, unclear, unclear},
+	{"stalls before the answer", func(w *witness, c net.Conn, r *http.Request) bool { return w.take(r) && stalls(c) }, unclear, unclear},
+	{"stalls in the head", func(w *witness, c net.Conn, r *http.Request) bool {
+		return says("HTTP/1.1 200 OK\r\n", true)(w, c, r) && stalls(c)
+	}, unclear, unclear},
+	{"stalls in the body", func(w *witness, c net.Conn, r *http.Request) bool {
+		return says(plain("200 OK", nodeAnswer)[:100], true)(w, c, r) && stalls(c)
+	}, cut, unclear},
+	{"garbage", says("\x16\x03\x01\x00\x00", false), unclear, unclear},
+	{"a hundred headers", says("HTTP/1.1 200 OK\r\n"+strings.Repeat("X-Some: thing\r\n", 100)+"Content-Length: "+itoa(len(nodeAnswer))+"\r\n\r\n"+nodeAnswer, true), whole, whole},
+	{"a length too short", says(plain("200 OK", nodeAnswer)+"rest of it", true), whole, whole},
+	{"a length too long, then the end", says(strings.Replace(plain("200 OK", nodeAnswer), "Length: ", "Length: 1", 1), false), cut, unclear},
+	{"interim answers first", says("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n"+plain("200 OK", nodeAnswer), true), whole, whole},
+	{"slow", func(w *witness, c net.Conn, r *http.Request) bool {
+		if !w.take(r) {
 			return false
-		}, unclear, unclear},
-		{"closes after it read", says("", false), unclear, unclear},
-		{"closes in the status line", says("HTTP/1.1 20", false), unclear, unclear},
-		{"closes in the head", says("HTTP/1.1 200 OK\r\nContent-Le", false), unclear, unclear},
-		{"closes behind the head", says(strings.TrimSuffix(plain("200 OK", nodeAnswer), nodeAnswer), false), cut, unclear},
-		{"closes in the body", says(plain("200 OK", nodeAnswer)[:100], false), cut, unclear},
-		{"closes in a chunk", says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"node\":", false), cut, unclear},
-		{"closes before the last chunk", says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{\"node\":\r\n", false), cut, unclear},
-		{"stalls before it reads", func(_ *witness, c net.Conn, _ *http.Request) bool {
-			time.Sleep(600 * time.Millisecond)
-			return false
-		}, unclear, unclear},
-		{"stalls before the answer", func(w *witness, c net.Conn, r *http.Request) bool { return w.take(r) && stalls(c) }, unclear, unclear},
-		{"stalls in the head", func(w *witness, c net.Conn, r *http.Request) bool {
-			return says("HTTP/1.1 200 OK\r\n", true)(w, c, r) && stalls(c)
-		}, unclear, unclear},
-		{"stalls in the body", func(w *witness, c net.Conn, r *http.Request) bool {
-			return says(plain("200 OK", nodeAnswer)[:100], true)(w, c, r) && stalls(c)
-		}, cut, unclear},
-		{"garbage", says("\x16\x03\x01\x00\x00", false), unclear, unclear},
-		{"a hundred headers", says("HTTP/1.1 200 OK\r\n"+strings.Repeat("X-Some: thing\r\n", 100)+"Content-Length: "+itoa(len(nodeAnswer))+"\r\n\r\n"+nodeAnswer, true), whole, whole},
-		{"a length too short", says(plain("200 OK", nodeAnswer)+"rest of it", true), whole, whole},
-		{"a length too long, then the end", says(strings.Replace(plain("200 OK", nodeAnswer), "Length: ", "Length: 1", 1), false), cut, unclear},
-		{"interim answers first", says("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n"+plain("200 OK", nodeAnswer), true), whole, whole},
-		{"slow", func(w *witness, c net.Conn, r *http.Request) bool {
-			if !w.take(r) {
+		}
+		for _, b := range []byte(plain("200 OK", nodeAnswer)) {
+			if _, err := c.Write([]byte{b}); err != nil {
 				return false
 			}
-			for _, b := range []byte(plain("200 OK", nodeAnswer)) {
-				if _, err := c.Write([]byte{b}); err != nil {
-					return false
-				}
-				time.Sleep(time.Millisecond)
-			}
-			return true
-		}, whole, whole},
-		{"an early answer, then it reads on", func(w *witness, c net.Conn, r *http.Request) bool {
-			_, _ = io.WriteString(c, plain("429 Too Many Requests", nodeAnswer))
-			return w.take(r)
-		}, whole, whole},
-		{"an early answer, then it closes", func(w *witness, c net.Conn, r *http.Request) bool {
-			_, _ = io.WriteString(c, plain("413 Content Too Large", nodeAnswer))
-			_ = c.(*net.TCPConn).CloseWrite()
-			time.Sleep(50 * time.Millisecond)
-			return false
-		}, whole, whole},
-	} {
+			time.Sleep(time.Millisecond)
+		}
+		return true
+	}, whole, whole},
+	{"an early answer, then it reads on", func(w *witness, c net.Conn, r *http.Request) bool {
+		_, _ = io.WriteString(c, plain("429 Too Many Requests", nodeAnswer))
+		return w.take(r)
+	}, whole, whole},
+	{"an early answer, then it closes", func(w *witness, c net.Conn, r *http.Request) bool {
+		_, _ = io.WriteString(c, plain("413 Content Too Large", nodeAnswer))
+		_ = c.(*net.TCPConn).CloseWrite()
+		time.Sleep(50 * time.Millisecond)
+		return false
+	}, whole, whole},
+}
+
+// TestEndOfRequests plays all that nodes do. In every cell: an answer that is whole was
+// executed once, a refusal never, and nothing that may not be repeated was executed twice.
+func TestEndOfRequests(t *testing.T) {
+	before := settledNow()
+	for _, row := range nodeFaults {
 		for _, k := range endKinds {
-			t.Run(row.name+"/"+k.name, func(t *testing.T) {
-				node := newWitness(t, row.node)
-				conf := faultConfig(node.url())
-				if row.name == "slow" {
-					conf.Timeouts.Upstream = 5 * time.Second
-				}
-				g := startGuard(t, k.gate(), conf)
-				want := row.streamed
-				if k.whole {
-					want = row.treated
-				}
-				a := g.send(k.raw)
-				if e := endOf(a); e != want {
-					t.Errorf("it ended %s; want %s: %+v", e, want, a)
-				}
-				if a.status == 200 && !a.cut && node.executed.Load() == 0 {
-					t.Error("a whole answer, and the node executed nothing")
-				}
-				most := int64(1)
-				if k.read {
-					most = 2
-				}
-				if n := node.executed.Load(); n > most {
-					t.Errorf("the node executed it %d times; at most %d are right", n, most)
-				}
-			})
+			t.Run(row.name+"/"+k.name, func(t *testing.T) { checkEnd(t, row, k) })
 		}
 	}
 	eventually(t, "nothing is held any more", func() bool { return !settledNow().above(before) })
+}
+
+func checkEnd(t *testing.T, row nodeFault, k endKind) {
+	t.Helper()
+	node := newWitness(t, row.node)
+	conf := faultConfig(node.url())
+	if row.name == "slow" {
+		conf.Timeouts.Upstream = 5 * time.Second
+	}
+	g := startGuard(t, k.gate(), conf)
+	want := row.streamed
+	if k.whole {
+		want = row.treated
+	}
+	a := g.send(k.raw)
+	if e := endOf(a); e != want {
+		t.Errorf("it ended %s; want %s: %+v", e, want, a)
+	}
+	if a.status == 200 && !a.cut && node.executed.Load() == 0 {
+		t.Error("a whole answer, and the node executed nothing")
+	}
+	most := int64(1)
+	if k.read {
+		most = 2
+	}
+	if n := node.executed.Load(); n > most {
+		t.Errorf("the node executed it %d times; at most %d are right", n, most)
+	}
 }
 
 // TestEndWithoutNode has no node, and then one.

@@ -11,41 +11,52 @@ import (
 	"guard/gate"
 )
 
+// surplus is a node that answers the request for /first with more than was asked for.
+type surplus struct {
+	first  string // the answer
+	behind string // what comes a while later; if empty, an answer comes at once
+	closes bool
+}
+
+const lateAnswer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n\"wrong\""
+
+// playOn has a node do so; written tells when it has.
+func (s surplus) playOn(node *esfake) (written chan struct{}) {
+	written = make(chan struct{}, 1)
+	node.answers(func(c net.Conn, r *http.Request, _ []byte) {
+		if r.RequestURI != "/first" {
+			writeAnswer(c, 200, `"`+r.RequestURI+`"`)
+			return
+		}
+		_, _ = io.WriteString(c, s.first)
+		if s.behind == "" { // by TLS it is another record
+			_, _ = io.WriteString(c, lateAnswer)
+		}
+		time.Sleep(20 * time.Millisecond) // the connection lies in the pool
+		_, _ = io.WriteString(c, s.behind)
+		if s.closes {
+			_ = c.Close()
+		}
+		written <- struct{}{}
+	})
+	return written
+}
+
 // TestSurplus: an answer that no call has asked for reaches nobody. Each client gets the
 // answer to its own request, on another connection if need be, and hears of no fault.
 func TestSurplus(t *testing.T) {
-	const late = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n\"wrong\""
-	const bye = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 	a := newAuthority(t)
-	f := func(name string, secure bool, method, first, behind string, closes bool) {
+	f := func(name string, secure bool, method string, s surplus) {
 		t.Helper()
-		written := make(chan struct{}, 1)
 		node := newFake(t)
-		if secure {
-			node = tlsNode(t, a, "127.0.0.1")
-		}
-		node.answers(func(c net.Conn, r *http.Request, _ []byte) {
-			if r.RequestURI != "/first" {
-				writeAnswer(c, 200, `"`+r.RequestURI+`"`)
-				return
-			}
-			_, _ = io.WriteString(c, first)
-			if behind == "" { // at once; by TLS it is another record
-				_, _ = io.WriteString(c, late)
-			}
-			time.Sleep(20 * time.Millisecond) // the connection lies in the pool
-			_, _ = io.WriteString(c, behind)
-			if closes {
-				_ = c.Close()
-			}
-			written <- struct{}{}
-		})
 		conf := testConfig(node.url())
 		if secure {
+			node = tlsNode(t, a, "127.0.0.1")
 			conf = testConfig("https://" + node.ln.Addr().String())
 			conf.Upstream.CAFile = a.file
 			conf.Upstream.ClientCert, conf.Upstream.ClientKey = a.issue("guard", nil)
 		}
+		written := s.playOn(node)
 		g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, conf)
 		c := g.dial()
 		br := bufio.NewReader(c)
@@ -69,11 +80,12 @@ func TestSurplus(t *testing.T) {
 		}
 	}
 	const good = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n\"a\""
+	const bye = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 	for _, secure := range []bool{false, true} {
-		f("an answer too many", secure, "GET", good, late, false)
-		f("an answer too many at once", secure, "GET", good, "", false)
-		f("a last word", secure, "GET", good, bye, true)
-		f("the body of a 204", secure, "DELETE", "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", "12345", false)
-		f("the body of a HEAD", secure, "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "12345", false)
+		f("an answer too many", secure, "GET", surplus{first: good, behind: lateAnswer})
+		f("an answer too many at once", secure, "GET", surplus{first: good})
+		f("a last word", secure, "GET", surplus{first: good, behind: bye, closes: true})
+		f("the body of a 204", secure, "DELETE", surplus{first: "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", behind: "12345"})
+		f("the body of a HEAD", secure, "HEAD", surplus{first: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", behind: "12345"})
 	}
 }

@@ -99,18 +99,7 @@ func New(o Options) (*Server, error) {
 	s.budget.each = s.limits.MaxUserInFlight
 	s.admission = newAdmission(s.limits.MaxConcurrent, s.limits.MaxUserConcurrent)
 	s.door = newDoorway(s.limits.MaxConnections, s.limits.MaxAddressConns, s.turnedAway)
-	held := func() float64 { return float64(s.limits.MaxInFlight - s.budget.left.Load()) }
-	open := func() float64 { return float64(o.Transport.Open()) }
-	if s.metrics, err = newMetrics(o.Metrics, open, held); err != nil {
-		return nil, fmt.Errorf("cannot register metrics: %w", err)
-	}
-	if s.files, err = newMaterials(o.Metrics, o.Log, shown, o.Transport.common.shown); err != nil {
-		return nil, fmt.Errorf("cannot register metrics of certificates: %w", err)
-	}
-	if err = o.Transport.nodes.report(o.Metrics, o.Log); err != nil {
-		return nil, fmt.Errorf("cannot register metrics of nodes: %w", err)
-	}
-	if err = s.door.register(o.Metrics); err != nil {
+	if err = s.register(o, shown); err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
 	var id [4]byte
@@ -132,6 +121,22 @@ func New(o Options) (*Server, error) {
 		LazyRequestTime:               true,
 	}
 	return s, nil
+}
+
+// register makes and registers what is counted, of the server and of its nodes.
+func (s *Server) register(o Options, shown *material) (err error) {
+	held := func() float64 { return float64(s.limits.MaxInFlight - s.budget.left.Load()) }
+	open := func() float64 { return float64(o.Transport.Open()) }
+	if s.metrics, err = newMetrics(o.Metrics, open, held); err != nil {
+		return err
+	}
+	if s.files, err = newMaterials(o.Metrics, o.Log, shown, o.Transport.common.shown); err != nil {
+		return err
+	}
+	if err = o.Transport.nodes.report(o.Metrics, o.Log); err != nil {
+		return err
+	}
+	return s.door.register(o.Metrics)
 }
 
 // newFront makes what connections have in common.
@@ -166,7 +171,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	}
 	warn := func(err error) { s.log.Warn("cannot accept a connection", zap.Error(err)) }
 	l := &listener{Listener: ln, lim: lim, front: &s.front, base: s.base, log: warn, door: s.door}
-	if !s.register(l) {
+	if !s.enlist(l) {
 		return l.Close()
 	}
 	if err := s.http.Serve(l); err != nil {
@@ -196,8 +201,8 @@ func (s *Server) turnedAway(met ask.Limit, from netip.Addr) {
 	}
 }
 
-// register notes a listener for Shutdown. It reports whether the server still serves.
-func (s *Server) register(l *listener) bool {
+// enlist notes a listener for Shutdown. It reports whether the server still serves.
+func (s *Server) enlist(l *listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listeners = append(s.listeners, l)

@@ -10,24 +10,25 @@ import (
 	"guard/test/integration"
 )
 
+// check runs guard check over a security folder, and returns what it says and its exit code.
+func check(t *testing.T, dir string) (string, int) {
+	t.Helper()
+	out, err := exec.Command(guardproc.Binary(t), "check", "--upstream", "http://127.0.0.1:1", "--security", dir).CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if exit != nil {
+		return string(out), exit.ExitCode()
+	}
+	return string(out), 0
+}
+
 // TestCheck: guard check finds a fault, names its place and what was wanted, and ends
 // with 1.
 func TestCheck(t *testing.T) {
-	check := func(dir string, args ...string) (string, int) {
-		t.Helper()
-		args = append([]string{"check", "--upstream", "http://127.0.0.1:1", "--security", dir}, args...)
-		out, err := exec.Command(guardproc.Binary(t), args...).CombinedOutput()
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			t.Fatal(err)
-		}
-		if exit != nil {
-			return string(out), exit.ExitCode()
-		}
-		return string(out), 0
-	}
 	good := policy(t, integration.Strict)
-	if out, code := check(guardproc.WriteSecurity(t, good)); code != 0 || !strings.Contains(out, "is fine") {
+	if out, code := check(t, guardproc.WriteSecurity(t, good)); code != 0 || !strings.Contains(out, "is fine") {
 		t.Errorf("the policy of this suite: exit code %d: %s", code, out)
 	}
 	f := func(name, file string, change func(string) string, want ...string) {
@@ -37,7 +38,7 @@ func TestCheck(t *testing.T) {
 		if files[file] == good[file] {
 			t.Fatalf("%s: nothing was changed", name)
 		}
-		out, code := check(guardproc.WriteSecurity(t, files))
+		out, code := check(t, guardproc.WriteSecurity(t, files))
 		if code != 1 {
 			t.Errorf("%s: exit code %d; want 1: %s", name, code, out)
 		}
@@ -70,10 +71,10 @@ func TestCheck(t *testing.T) {
 	files := policy(t, integration.Strict)
 	files["roles.yml"] += "\nx: {nosuch: 1}\ny: {other: 2}\n"
 	files["tenants.yml"] = "{}"
-	if out, _ := check(guardproc.WriteSecurity(t, files)); !strings.Contains(out, "nosuch") || !strings.Contains(out, "other") || !strings.Contains(out, "tenants.yml") {
+	if out, _ := check(t, guardproc.WriteSecurity(t, files)); !strings.Contains(out, "nosuch") || !strings.Contains(out, "other") || !strings.Contains(out, "tenants.yml") {
 		t.Errorf("not all faults are told: %s", out)
 	}
-	if out, code := check("/nosuch-folder"); code != 1 || !strings.Contains(out, "/nosuch-folder") {
+	if out, code := check(t, "/nosuch-folder"); code != 1 || !strings.Contains(out, "/nosuch-folder") {
 		t.Errorf("no folder: exit code %d: %s", code, out)
 	}
 }
