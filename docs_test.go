@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"guard/config"
+	"guard/test/written"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of the documentation anew")
@@ -35,7 +36,7 @@ func TestConfiguration(t *testing.T) {
 	for _, key := range r.silent {
 		t.Errorf("setting %s has no comment in config/guard.go and no line in plain", key)
 	}
-	checkBlock(t, "docs/configuration.md", "settings", r.text.String())
+	written.Block(t, "docs/configuration.md", "settings", r.text.String(), *update)
 }
 
 // plain explains the settings whose names say it nearly all; the others are explained
@@ -162,30 +163,6 @@ func comments(t *testing.T) map[string]string {
 	return out
 }
 
-// checkBlock wants text between two marks of a file.
-func checkBlock(t *testing.T, path, name, text string) {
-	t.Helper()
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	open, shut := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
-	before, rest, opened := strings.Cut(string(whole), open)
-	have, after, closed := strings.Cut(rest, shut)
-	if !opened || !closed {
-		t.Fatalf("%s has no block between %q and %q", path, open, shut)
-	}
-	if have == text {
-		return
-	}
-	if !*update {
-		t.Fatalf("the block %q of %s is not what the code says; run: go test . -update", name, path)
-	}
-	if err := os.WriteFile(path, []byte(before+open+text+shut+after), 0o644); err != nil { //nolint:gosec // G306: documentation is public
-		t.Fatal(err)
-	}
-}
-
 // A metric stands in the code as Name: "guard_…", Help: "…".
 var metric = regexp.MustCompile(`Name:\s*"(guard_[a-z_]+)",\s*Help:\s*"([^"]+)"`)
 
@@ -208,7 +185,7 @@ func TestMetrics(t *testing.T) {
 	if len(rows) < 8 {
 		t.Fatalf("found %d metrics; the search is broken", len(rows))
 	}
-	checkBlock(t, "README.md", "metrics", "| metric | meaning |\n|---|---|\n"+strings.Join(rows, ""))
+	written.Block(t, "README.md", "metrics", "| metric | meaning |\n|---|---|\n"+strings.Join(rows, ""), *update)
 }
 
 // TestEndpoints holds the README's short list of endpoints to the catalogue's document.
@@ -230,7 +207,7 @@ func TestEndpoints(t *testing.T) {
 	if len(list) < 20 {
 		t.Fatalf("found %d endpoints; the reading is broken", len(list))
 	}
-	checkBlock(t, "README.md", "endpoints", "| methods | paths | answer |\n|---|---|---|\n"+strings.Join(list, ""))
+	written.Block(t, "README.md", "endpoints", "| methods | paths | answer |\n|---|---|---|\n"+strings.Join(list, ""), *update)
 }
 
 // documents are the Markdown files of the repository.

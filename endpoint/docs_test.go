@@ -3,12 +3,12 @@ package endpoint
 import (
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"guard/internal/ask"
+	"guard/test/written"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/endpoints.md from the catalogue")
@@ -18,19 +18,7 @@ const docsFile = "../docs/endpoints.md"
 // TestDocs holds docs/endpoints.md to the catalogue: go test ./endpoint -update
 // writes it.
 func TestDocs(t *testing.T) {
-	want := document(testRouter.Routes())
-	if *update {
-		if err := os.WriteFile(docsFile, []byte(want), 0o644); err != nil { //nolint:gosec // G306: documentation is public
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(docsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Fatalf("%s does not say what the catalogue says; run: go test ./endpoint -run TestDocs -update", docsFile)
-	}
+	written.File(t, docsFile, document(testRouter.Routes()), *update)
 }
 
 func document(rows []Route) string {

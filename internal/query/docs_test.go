@@ -4,30 +4,19 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"guard/test/written"
 )
 
 const docsFile = "../../docs/refused.md"
 
 // TestDocs holds docs/refused.md to the tables.
 func TestDocs(t *testing.T) {
-	want := document()
-	if *update {
-		if err := os.WriteFile(docsFile, []byte(want), 0o644); err != nil { //nolint:gosec // G306: documentation is public
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(docsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Fatalf("%s does not say what the tables say; run: go test ./internal/query -run TestDocs -update", docsFile)
-	}
+	written.File(t, docsFile, document(), *update)
 }
 
 // A refused construct, with the name of its column's reason.

@@ -10,6 +10,7 @@ import (
 
 	"guard/test/guardproc"
 	"guard/test/testbed"
+	"guard/test/written"
 )
 
 func TestMain(m *testing.M) { testbed.Main(m) }
@@ -41,24 +42,14 @@ func TestClients(t *testing.T) {
 	table := Table(rows)
 	t.Logf("\n%s", table)
 	if *write && !t.Failed() {
-		if err := Write("../../docs/clients.md", table); err != nil {
-			t.Fatal(err)
-		}
+		written.Block(t, "../../docs/clients.md", "clients", table, true)
 	}
 }
 
 // before runs the clients before a node of that kind.
 func before(t *testing.T, kind testbed.Kind, list []Client) []Row {
 	t.Helper()
-	node, err := testbed.Start(t.Context(), testbed.Options{Kind: kind})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := node.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	node := testbed.Own(t, testbed.Options{Kind: kind})
 	testdata, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)

@@ -69,29 +69,6 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestWrite: the table takes the place of the old one, and nothing else changes.
-func TestWrite(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "clients.md")
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("a\n<!-- clients -->\nold\n<!-- end of clients -->\nb\n")
-	if err := Write(path, "new\n"); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil || string(text) != "a\n<!-- clients -->\nnew\n<!-- end of clients -->\nb\n" {
-		t.Errorf("got %q, %v", text, err)
-	}
-	write("a\n<!-- clients -->\n")
-	if err := Write(path, "new\n"); err == nil || !strings.Contains(err.Error(), "has no block") {
-		t.Errorf("a document without an end of the block: %v", err)
-	}
-}
-
 // TestCheckSums: the jars that came are those that are listed, byte for byte.
 func TestCheckSums(t *testing.T) {
 	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

@@ -3,7 +3,6 @@ package clients
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -106,19 +105,4 @@ func (g Group) message() string {
 		text = string(r[:most]) + "…"
 	}
 	return text
-}
-
-// Write puts the table between the markers of a document.
-func Write(path, table string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	const open, shut = "<!-- clients -->\n", "<!-- end of clients -->\n"
-	before, rest, opened := strings.Cut(string(text), open)
-	_, after, closed := strings.Cut(rest, shut)
-	if !opened || !closed {
-		return fmt.Errorf("%s has no block between %q and %q", path, open, shut)
-	}
-	return os.WriteFile(path, []byte(before+open+table+shut+after), 0o644)
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"guard/test/framing"
+	"guard/test/written"
 )
 
 var compare = flag.Bool("compare", false, "play the table at nginx and HAProxy too, which must be installed")
@@ -197,28 +198,5 @@ func checkTable(t *testing.T, all, limited map[string]framing.Verdict) {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.ReplaceAll(s.Name(), "|", `\|`), guard, verdict("nginx"), verdict("haproxy"))
 	}
-	checkBlock(t, document, "shapes", b.String())
-}
-
-// checkBlock wants text between two marks of a document.
-func checkBlock(t *testing.T, path, name, text string) {
-	t.Helper()
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	open, shut := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
-	before, rest, opened := strings.Cut(string(whole), open)
-	have, after, closed := strings.Cut(rest, shut)
-	switch {
-	case !opened || !closed:
-		t.Fatalf("%s has no block between %q and %q", path, open, shut)
-	case have == text:
-	case !*update:
-		t.Errorf("the block %q of %s is not what was found; run: go test ./test/framing -update", name, path)
-	default:
-		if err := os.WriteFile(path, []byte(before+open+text+shut+after), 0o644); err != nil { //nolint:gosec // G306: documentation is public
-			t.Fatal(err)
-		}
-	}
+	written.Block(t, document, "shapes", b.String(), *update)
 }

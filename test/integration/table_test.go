@@ -50,15 +50,7 @@ func policy(t *testing.T, mode integration.Mode) map[string]string {
 // start starts a node of its own and loads the world; it ends with the test.
 func start(t *testing.T, o testbed.Options) *testbed.Node {
 	t.Helper()
-	node, err := testbed.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := node.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	node := testbed.Own(t, o)
 	steps, err := integration.ReadWorld(worldFile)
 	if err != nil {
 		t.Fatal(err)

@@ -114,16 +114,7 @@ func start(t *testing.T, kind testbed.Kind) *testbed.Node {
 	if kind == testbed.ES710 {
 		remote = "reindex.remote.whitelist"
 	}
-	node, err := testbed.Start(t.Context(), testbed.Options{Kind: kind, Settings: map[string]string{remote: "127.0.0.1:*"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := node.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return node
+	return testbed.Own(t, testbed.Options{Kind: kind, Settings: map[string]string{remote: "127.0.0.1:*"}})
 }
 
 // play sends the case through guard.

@@ -115,15 +115,7 @@ func answer(t *testing.T, node *testbed.Node, index, body string, n *query.Names
 func onEach(t *testing.T, f func(t *testing.T, node *testbed.Node)) {
 	for _, kind := range []testbed.Kind{testbed.OpenSearch, testbed.ES710} {
 		t.Run(string(kind), func(t *testing.T) {
-			node, err := testbed.Start(t.Context(), testbed.Options{Kind: kind})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := node.Stop(); err != nil {
-					t.Error(err)
-				}
-			})
+			node := testbed.Own(t, testbed.Options{Kind: kind})
 			fill(t, node)
 			f(t, node)
 		})

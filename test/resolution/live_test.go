@@ -28,15 +28,7 @@ import (
 func TestLive(t *testing.T) {
 	f := func(kind testbed.Kind, distribution indexresolver.Distribution, major int) {
 		t.Run(string(kind), func(t *testing.T) {
-			node, err := testbed.Start(t.Context(), testbed.Options{Kind: kind})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := node.Stop(); err != nil {
-					t.Error(err)
-				}
-			})
+			node := testbed.Own(t, testbed.Options{Kind: kind})
 			streams := build(t, node)
 			s := watch(t, node)
 			if e := s.State().Engine; e.Distribution != distribution || e.Major != major {

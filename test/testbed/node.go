@@ -57,7 +57,7 @@ type Node struct {
 	Kind      Kind
 	Version   string
 	Transport string // host:port of the transport protocol
-	LogPath   string // log of the node; removed by Stop, kept by StopKeepingLogs
+	LogPath   string // log of the node; removed by Stop
 
 	cmd    *exec.Cmd
 	parent io.Closer // standard input of the node: it halts when this closes
@@ -106,7 +106,7 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 			return nil, errors.Join(fmt.Errorf("starting %s %s was given up: %w", o.Kind, b.version, ctx.Err()), n.Stop())
 		}
 		err = fmt.Errorf("%s %s did not start: %w\nend of %s:\n%s", o.Kind, b.version, err, n.LogPath, logDigest(n.LogPath))
-		return nil, errors.Join(err, n.StopKeepingLogs())
+		return nil, errors.Join(err, n.end(true))
 	}
 	progress("%s %s is ready at %s after %.1f s", o.Kind, b.version, n.URL, time.Since(begin).Seconds())
 	return n, nil
@@ -219,10 +219,8 @@ func (n *Node) expect(path, member string, value any) error {
 // Stop ends the node and removes all that it wrote. Further calls do nothing.
 func (n *Node) Stop() error { return n.end(false) }
 
-// StopKeepingLogs is Stop for a run that failed: logs and configuration stay for
-// a day, and a line tells where.
-func (n *Node) StopKeepingLogs() error { return n.end(true) }
-
+// end is Stop, and for a run that failed keeps logs and configuration for a day, and a
+// line tells where.
 func (n *Node) end(keep bool) error {
 	n.stop.Do(func() {
 		_ = n.parent.Close()

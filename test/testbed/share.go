@@ -51,6 +51,21 @@ func Shared(t testing.TB, o Options) *Node {
 	return s.node
 }
 
+// Own starts a node that ends with the test; its logs are kept if the test failed.
+func Own(t testing.TB, o Options) *Node {
+	t.Helper()
+	node, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatalf("no cluster: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := node.end(t.Failed()); err != nil {
+			t.Error(err)
+		}
+	})
+	return node
+}
+
 // atExit holds what Main does in the end.
 var atExit struct {
 	sync.Mutex

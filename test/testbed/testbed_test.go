@@ -32,7 +32,7 @@ func TestKinds(t *testing.T) {
 	f := func(o testbed.Options, version string, also func(*testing.T, *testbed.Node), plus ...string) {
 		t.Helper()
 		t.Run(string(o.Kind), func(t *testing.T) {
-			node := start(t, o)
+			node := testbed.Own(t, o)
 			check(t, node, version, plus...)
 			also(t, node)
 		})
@@ -57,25 +57,6 @@ func check(t *testing.T, node *testbed.Node, version string, plus ...string) {
 	checkModules(t, node, append(plus, modules...))
 	checkLanguages(t, node)
 	checkReset(t, node)
-}
-
-// start starts a node that ends with the test.
-func start(t *testing.T, o testbed.Options) *testbed.Node {
-	t.Helper()
-	node, err := testbed.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		stop := node.Stop
-		if t.Failed() {
-			stop = node.StopKeepingLogs
-		}
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return node
 }
 
 func checkVersion(t *testing.T, node *testbed.Node, want string) {
