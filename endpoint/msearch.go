@@ -59,33 +59,13 @@ func (s Search) AppendHeader(dst []byte, indices []string) []byte {
 	w.Key("allow_no_indices")
 	w.Bool(s.Opts.AllowNoIndices)
 	w.Key("expand_wildcards")
-	w.Text(expandText(s.Opts.Expand))
+	w.Text(s.Opts.Expand.String())
 	for _, m := range s.rest {
 		w.Key(m.key)
 		w.Raw(m.value)
 	}
 	w.EndObject()
 	return w.Bytes()
-}
-
-// expandText writes e as expand_wildcards does.
-func expandText(e names.Expand) string {
-	if e == names.ExpandNone {
-		return "none"
-	}
-	var dst []byte
-	for _, s := range []struct {
-		bit  names.Expand
-		word string
-	}{{names.ExpandOpen, "open"}, {names.ExpandClosed, "closed"}, {names.ExpandHidden, "hidden"}} {
-		if e&s.bit != 0 {
-			if len(dst) > 0 {
-				dst = append(dst, ',')
-			}
-			dst = append(dst, s.word...)
-		}
-	}
-	return string(dst)
 }
 
 // askSearches asks the envelope, and each search in its slot.

@@ -110,12 +110,10 @@ func splitNames(text string) ([]names.Expr, error) {
 	if n := 1 + strings.Count(text, ","); n > maxNames {
 		return nil, tooManyNames(n)
 	}
-	exprs := make([]names.Expr, 0, 1+strings.Count(text, ","))
-	for rest, more := text, true; more; {
-		var e string
-		e, rest, more = strings.Cut(rest, ",")
-		exprs = append(exprs, names.Expr(e))
+	if text == "" || strings.HasSuffix(text, ",") {
+		return nil, badName("", "must not be empty")
 	}
+	exprs := names.Split(text)
 	return exprs, checkNames(exprs)
 }
 

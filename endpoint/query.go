@@ -108,26 +108,9 @@ var indexOptionReaders = map[string]func(o *names.Options, values []string) erro
 	"allow_no_indices":   func(o *names.Options, values []string) error { return readBool(&o.AllowNoIndices, values) },
 }
 
-// readExpand reads in order, as the clusters do: none takes back what stands before it.
-func readExpand(e *names.Expand, values []string) error {
-	*e = names.ExpandNone
-	for _, v := range values {
-		switch v {
-		case "open":
-			*e |= names.ExpandOpen
-		case "closed":
-			*e |= names.ExpandClosed
-		case "hidden":
-			*e |= names.ExpandHidden
-		case "all":
-			*e = names.ExpandAll
-		case "none":
-			*e = names.ExpandNone
-		default:
-			return fmt.Errorf("No valid expand wildcard value [%s]", names.Clip(v)) //nolint:staticcheck // the cluster's own text
-		}
-	}
-	return nil
+func readExpand(e *names.Expand, values []string) (err error) {
+	*e, err = names.ParseExpand(values...)
+	return err
 }
 
 // readBool refuses the empty value: here, unlike elsewhere, it means the default.

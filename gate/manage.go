@@ -130,11 +130,7 @@ func (pl *plan) checkRemovedAliases() *ask.Rejection {
 		return nil
 	}
 	if name, ok := pl.m.Name(); ok && pl.m.Route.Targets == endpoint.AliasNamed {
-		var exprs []names.Expr
-		for text := range strings.SplitSeq(name, ",") {
-			exprs = append(exprs, names.Expr(text))
-		}
-		return pl.checkRemoval(pl.whole().part.Exprs, exprs)
+		return pl.checkRemoval(pl.whole().part.Exprs, names.Split(name))
 	}
 	for _, a := range pl.asked.Actions {
 		if a.Op != endpoint.AliasRemove {

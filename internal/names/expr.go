@@ -90,11 +90,11 @@ const (
 	ExpandAll         = ExpandOpen | ExpandClosed | ExpandHidden
 )
 
-// ParseExpand reads a value of expand_wildcards. The parts are read in turn: "none"
-// forgets what came before it, and an empty value means none.
-func ParseExpand(value string) (Expand, error) {
+// ParseExpand reads the parts of a value of expand_wildcards in turn, as the clusters do:
+// "none" takes back what stands before it. The error is the clusters' own text.
+func ParseExpand(parts ...string) (Expand, error) {
 	e := ExpandNone
-	for _, part := range Split(value) {
+	for _, part := range parts {
 		switch part {
 		case "open":
 			e |= ExpandOpen
@@ -107,19 +107,17 @@ func ParseExpand(value string) (Expand, error) {
 		case "none":
 			e = ExpandNone
 		default:
-			return ExpandNone, fmt.Errorf("no valid expand wildcard value %q; want open, closed, hidden, none or all", part)
+			return ExpandNone, fmt.Errorf("No valid expand wildcard value [%s]", Clip(part)) //nolint:staticcheck // see above
 		}
 	}
 	return e, nil
 }
 
-// String returns the value of expand_wildcards that means e.
+// String returns the value of expand_wildcards that means e, also to clusters whose "all"
+// leaves hidden indices out.
 func (e Expand) String() string {
-	switch {
-	case e == ExpandNone:
+	if e == ExpandNone {
 		return "none"
-	case e&ExpandAll == ExpandAll:
-		return "all"
 	}
 	var parts []string
 	for _, s := range []struct {

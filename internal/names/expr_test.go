@@ -75,23 +75,23 @@ func TestExprPattern(t *testing.T) {
 }
 
 func TestParseExpand(t *testing.T) {
-	f := func(value string, want Expand) {
+	f := func(want Expand, parts ...string) {
 		t.Helper()
-		got, err := ParseExpand(value)
+		got, err := ParseExpand(parts...)
 		if err != nil || got != want {
-			t.Errorf("ParseExpand(%q) = %v, %v; want %v", value, got, err, want)
+			t.Errorf("ParseExpand(%q) = %v, %v; want %v", parts, got, err, want)
 		}
 	}
-	f("open", ExpandOpen)
-	f("open,closed", ExpandOpen|ExpandClosed)
-	f("hidden", ExpandHidden)
-	f("all", ExpandAll)
-	f("none", ExpandNone)
-	f("open,none", ExpandNone)
-	f("none,open", ExpandOpen)
-	f("", ExpandNone)
-	for _, bad := range []string{"OPEN", "bogus", "open, closed", ",open"} {
-		if got, err := ParseExpand(bad); err == nil || got != ExpandNone {
+	f(ExpandNone)
+	f(ExpandOpen, "open")
+	f(ExpandOpen|ExpandClosed, "open", "closed")
+	f(ExpandHidden, "hidden")
+	f(ExpandAll, "all")
+	f(ExpandNone, "none")
+	f(ExpandNone, "open", "none")
+	f(ExpandOpen, "none", "open")
+	for _, bad := range []string{"OPEN", "bogus", " closed", "open,closed", ""} {
+		if got, err := ParseExpand("open", bad); err == nil || got != ExpandNone || err.Error() != "No valid expand wildcard value ["+bad+"]" {
 			t.Errorf("ParseExpand(%q) = %v, %v; want an error", bad, got, err)
 		}
 	}
@@ -99,7 +99,7 @@ func TestParseExpand(t *testing.T) {
 
 func TestExpandString(t *testing.T) {
 	for e := range ExpandAll + 1 {
-		back, err := ParseExpand(e.String())
+		back, err := ParseExpand(strings.Split(e.String(), ",")...)
 		if err != nil || back != e {
 			t.Errorf("%d prints as %q, which reads as %d, %v", e, e, back, err)
 		}

@@ -298,7 +298,7 @@ func checkResolveIndex(t *testing.T, node *testbed.Node, s *indexresolver.State,
 		}
 		for _, expand := range []string{"open", "closed", "open,closed", "open,hidden", "all"} {
 			o := resolution.Search
-			o.Expand, _ = names.ParseExpand(expand)
+			o.Expand, _ = names.ParseExpand(strings.Split(expand, ",")...)
 			r, err := s.Resolve(names.Split(expr), o, time.Now())
 			if err != nil {
 				t.Errorf("%q: %v", expr, err)

@@ -27,7 +27,7 @@ func Options(query string) (names.Options, error) {
 		switch key {
 		case "":
 		case "expand_wildcards":
-			e, err := names.ParseExpand(value)
+			e, err := names.ParseExpand(strings.FieldsFunc(value, func(r rune) bool { return r == ',' })...)
 			if err != nil {
 				return names.Options{}, err
 			}
