@@ -105,7 +105,7 @@ func (g generator) filter(t *testing.T) (dls.Filter, func(doc) bool) {
 	t.Helper()
 	compiled := func() (dls.Filter, func(doc) bool) {
 		text := g.query(2)
-		f, err := dls.Compile(text, nil)
+		f, err := compile(text, nil)
 		if err != nil {
 			t.Fatalf("cannot compile %s: %v", text, err)
 		}
@@ -165,7 +165,7 @@ func FuzzCompile(f *testing.F) {
 	}
 	const rule = `{"bool":{"must":[{"term":{"a":"x-${v}"}},{"terms":{"b":["${v}",${l}]}},{"wildcard":{"c":"${v}"}},{"query_string":{"query":"d:${v}"}}]}}`
 	f.Fuzz(func(t *testing.T, s string) {
-		filter, err := dls.Compile(rule, func(name string) ([]string, bool, bool) {
+		filter, err := compile(rule, func(name string) ([]string, bool, bool) {
 			if name == "l" {
 				return []string{s, s}, true, true
 			}

@@ -3,7 +3,6 @@ package dls
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"guard/internal/esjson"
@@ -19,7 +18,6 @@ type Values func(name string) (texts []string, list, ok bool)
 // compiles to an error.
 type Rule struct {
 	json []byte // the text with each bare variable as a marked string
-	vars []string
 }
 
 // bare marks a string that stood in the rule without quotes: [${user.roles}]. It
@@ -32,11 +30,11 @@ func Parse(text string) (*Rule, error) {
 	if strings.Contains(text, bare) {
 		return nil, errors.New("cannot use a DLS query with the private-use character U+E000")
 	}
-	json, vars, err := quoteBare(text)
+	json, err := quoteBare(text)
 	if err != nil {
 		return nil, err
 	}
-	r := &Rule{json: json, vars: vars}
+	r := &Rule{json: json}
 	if _, err := r.Compile(sample(true)); err != nil {
 		// Whether a bare variable is one value or a list is known at run time only.
 		if _, again := r.Compile(sample(false)); again != nil {
@@ -67,10 +65,6 @@ func isList(name string) bool {
 	return false
 }
 
-// Vars names the variables of r, sorted and without repeats. Rules without any
-// compile to the same filter for everybody.
-func (r *Rule) Vars() []string { return r.vars }
-
 // Compile returns r filled with the caller's values, in canonical bytes.
 func (r *Rule) Compile(values Values) (Filter, error) {
 	var tape, again esjson.Tape
@@ -89,18 +83,9 @@ func (r *Rule) Compile(values Values) (Filter, error) {
 	return Filter(esjson.AppendCanonical(nil, printed)), nil
 }
 
-// Compile is Parse and Rule.Compile in one.
-func Compile(text string, values Values) (Filter, error) {
-	r, err := Parse(text)
-	if err != nil {
-		return MatchNone, err
-	}
-	return r.Compile(values)
-}
-
 // quoteBare makes JSON of a rule's text by quoting the variables that stand
-// outside strings, and lists all variables.
-func quoteBare(text string) (json []byte, vars []string, err error) {
+// outside strings.
+func quoteBare(text string) (json []byte, err error) {
 	inString := false
 	for i := 0; i < len(text); i++ {
 		switch {
@@ -113,13 +98,9 @@ func quoteBare(text string) (json []byte, vars []string, err error) {
 		case strings.HasPrefix(text[i:], "${"):
 			end := strings.IndexByte(text[i:], '}')
 			if end < 0 {
-				return nil, nil, fmt.Errorf("cannot use DLS query: unclosed %q at offset %d", "${", i)
+				return nil, fmt.Errorf("cannot use DLS query: unclosed %q at offset %d", "${", i)
 			}
 			ref := text[i : i+end+1]
-			if !strings.HasSuffix(text[:i], "$") { // "$${x}" is the text "${x}"
-				name, _, _ := strings.Cut(ref[2:len(ref)-1], ":-")
-				vars = append(vars, name)
-			}
 			if !inString {
 				ref = string(esjson.AppendString(nil, bare+ref))
 			}
@@ -129,6 +110,5 @@ func quoteBare(text string) (json []byte, vars []string, err error) {
 		}
 		json = append(json, text[i])
 	}
-	slices.Sort(vars)
-	return json, slices.Compact(vars), nil
+	return json, nil
 }

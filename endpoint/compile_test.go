@@ -88,15 +88,6 @@ func TestCompileReportsAllFaults(t *testing.T) {
 	}
 }
 
-func TestMustCompilePanics(t *testing.T) {
-	defer func() {
-		if got, _ := recover().(string); !strings.HasPrefix(got, "BUG: cannot compile") {
-			t.Fatalf("got panic %q", got)
-		}
-	}()
-	MustCompile([]Route{{}})
-}
-
 // TestCatalogueHolds pins what the rows of the catalogue have in common.
 func TestCatalogueHolds(t *testing.T) {
 	for _, r := range testRouter.Routes() {

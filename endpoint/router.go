@@ -93,15 +93,6 @@ func Compile(table []Route) (*Router, error) {
 	return r, nil
 }
 
-// MustCompile is Compile for the table that is part of the program.
-func MustCompile(table []Route) *Router {
-	r, err := Compile(table)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return r
-}
-
 // Routes returns the rows of the catalogue. They are read-only.
 func (r *Router) Routes() []Route { return r.rows }
 

@@ -8,7 +8,13 @@ import (
 	"guard/internal/ask"
 )
 
-var testRouter = MustCompile(Catalogue())
+var testRouter = func() *Router {
+	r, err := Compile(Catalogue())
+	if err != nil {
+		panic(err)
+	}
+	return r
+}()
 
 // split cuts a plain path without escapes.
 func split(path string) []string {

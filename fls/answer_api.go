@@ -91,17 +91,7 @@ func (a *Answer) AppendSearch(dst, src []byte) ([]byte, error) {
 	return a.pass(dst, src, (*filter).search)
 }
 
-// AppendMultiSearch filters the answer of a multi-search.
-func (a *Answer) AppendMultiSearch(dst, src []byte) ([]byte, error) {
-	return a.pass(dst, src, (*filter).multiSearch)
-}
-
 // AppendGet filters the answer of a get by id.
 func (a *Answer) AppendGet(dst, src []byte) ([]byte, error) {
 	return a.pass(dst, src, (*filter).getDocument)
-}
-
-// AppendMultiGet filters the answer of a multi-get.
-func (a *Answer) AppendMultiGet(dst, src []byte) ([]byte, error) {
-	return a.pass(dst, src, (*filter).multiGet)
 }

@@ -43,37 +43,6 @@ func (f *filter) counts(i int) (end int, keep bool, err error) {
 	return end, true, err
 }
 
-func (f *filter) multiSearch(i int) (end int, keep bool, err error) {
-	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
-		switch string(key) {
-		case "responses":
-			end, _, err := f.array(i, func(i int) (int, bool, error) { return f.search(i) })
-			return end, true, err
-		case "took", "error", "status":
-			return f.keep(i)
-		}
-		return i, false, fault(i, "found unknown key %s in a multi-search", quote(key))
-	})
-	return end, true, err
-}
-
-func (f *filter) multiGet(i int) (end int, keep bool, err error) {
-	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
-		switch string(key) {
-		case "docs":
-			end, _, err := f.array(i, func(i int) (int, bool, error) {
-				end, _, err := f.getDocument(i)
-				return end, true, err // clients count positions
-			})
-			return end, true, err
-		case "error", "status":
-			return f.keep(i)
-		}
-		return i, false, fault(i, "found unknown key %s in a multi-get", quote(key))
-	})
-	return end, true, err
-}
-
 // getDocument passes over the answer of a get: a hit, or why there is none.
 func (f *filter) getDocument(i int) (end int, keep bool, err error) {
 	return f.oneHit(i, (*filter).getMember)

@@ -49,48 +49,72 @@ func TestRecordedAnswers(t *testing.T) {
 	excluding, including := through("~num ~flat.a.ssn ~*ssn"), through("name sug dependents.who dependents.votes.n")
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			src, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			run := recordedMethod(t, file)
-			if got, err := run(all, nil, src); err != nil || !bytes.Equal(got, src) {
-				t.Fatalf("nothing can be hidden, and it became %s, %v", got, err)
-			}
-			if got, err := run(none, nil, src); err != nil || !bytes.Equal(canonical(t, got), canonical(t, src)) {
-				t.Fatalf("nothing is hidden, and it became %s, %v", got, err)
-			}
-			for _, a := range []*Answer{excluding, including} {
-				got, err := run(a, nil, src)
-				if err != nil {
-					t.Fatal(err)
+			for _, r := range recordedAnswers(t, file) {
+				if got, err := r.run(all, nil, r.src); err != nil || !bytes.Equal(got, r.src) {
+					t.Fatalf("nothing can be hidden, and it became %s, %v", got, err)
 				}
-				if bytes.Contains(got, []byte("SECRET")) {
-					t.Fatalf("a hidden value is in %s", got)
+				if got, err := r.run(none, nil, r.src); err != nil || !bytes.Equal(canonical(t, got), canonical(t, r.src)) {
+					t.Fatalf("nothing is hidden, and it became %s, %v", got, err)
 				}
-				if bytes.Contains(src, []byte(`"_source"`)) && !bytes.Contains(got, []byte(`"name":"anna"`)) {
-					t.Fatalf("a visible value is not in %s", got)
+				for _, a := range []*Answer{excluding, including} {
+					got, err := r.run(a, nil, r.src)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if bytes.Contains(got, []byte("SECRET")) {
+						t.Fatalf("a hidden value is in %s", got)
+					}
+					if bytes.Contains(r.src, []byte(`"_source"`)) && !bytes.Contains(got, []byte(`"name":"anna"`)) {
+						t.Fatalf("a visible value is not in %s", got)
+					}
 				}
 			}
 		})
 	}
 }
 
-func recordedMethod(t *testing.T, file string) method {
+// recordedAnswer is an answer, or the slot of one, with what filters it.
+type recordedAnswer struct {
+	src []byte
+	run method
+}
+
+// recordedAnswers returns the answer in a file, or those in its slots.
+func recordedAnswers(t *testing.T, file string) []recordedAnswer {
 	t.Helper()
-	kind, _, _ := strings.Cut(filepath.Base(file), "-")
-	switch kind {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch kind, _, _ := strings.Cut(filepath.Base(file), "-"); kind {
 	case "search":
-		return (*Answer).AppendSearch
+		return []recordedAnswer{{src, (*Answer).AppendSearch}}
 	case "msearch":
-		return (*Answer).AppendMultiSearch
+		return slots(t, src, "responses", (*Answer).AppendSearch)
 	case "get":
-		return (*Answer).AppendGet
+		return []recordedAnswer{{src, (*Answer).AppendGet}}
 	case "mget":
-		return (*Answer).AppendMultiGet
+		return slots(t, src, "docs", (*Answer).AppendGet)
 	}
 	t.Fatalf("no filter reads %s", file)
 	return nil
+}
+
+// slots returns the elements of the list under key.
+func slots(t *testing.T, src []byte, key string, run method) (list []recordedAnswer) {
+	t.Helper()
+	v, err := esjson.Parse(new(esjson.Tape), src, esjson.Limits{MaxDepth: 1024, MaxTokens: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _ := v.Lookup(key)
+	for _, slot := range all.Elements() {
+		list = append(list, recordedAnswer{slot.Raw(), run})
+	}
+	if len(list) == 0 {
+		t.Fatalf("no slot in %s", src)
+	}
+	return list
 }
 
 // canonical is the form that all texts of one meaning share.

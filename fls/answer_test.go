@@ -197,18 +197,6 @@ func TestAppendSearchRefuses(t *testing.T) {
 	hits("{\"_index\":\"pub\",\"_source\":{\"a\":\"\xff\"}}", `want valid UTF-8`)
 }
 
-func TestAppendMultiSearch(t *testing.T) {
-	f := func(src, want string) {
-		t.Helper()
-		checkFilter(t, twoIndices(t), (*Answer).AppendMultiSearch, src, want)
-	}
-	f(`{"took":1,"responses":[{"hits":{"hits":[{"_index":"hr","_source":{"ssn":1}}]},"status":200},{"error":{"reason":"x"},"status":403},{"hits":{"hits":[{"_index":"pub","_source":{"ssn":1}}]},"status":200}]}`,
-		`{"took":1,"responses":[{"hits":{"hits":[{"_index":"hr","_source":{}}]},"status":200},{"error":{"reason":"x"},"status":403},{"hits":{"hits":[{"_index":"pub","_source":{"ssn":1}}]},"status":200}]}`)
-	f(`{"error":{},"status":400}`, `{"error":{},"status":400}`)
-	checkFault(t, twoIndices(t), (*Answer).AppendMultiSearch, `{"hits":{}}`, `unknown key "hits" in a multi-search`)
-	checkFault(t, twoIndices(t), (*Answer).AppendMultiSearch, `{"responses":{}}`, `found no '['`)
-}
-
 func TestAppendGet(t *testing.T) {
 	f := func(src, want string) { t.Helper(); checkFilter(t, twoIndices(t), (*Answer).AppendGet, src, want) }
 	f(`{"_index":"hr","_id":"1","_version":1,"_seq_no":0,"_primary_term":1,"found":true,"_source":{"ssn":1,"n":2},"fields":{"ssn":[1]}}`,
@@ -217,13 +205,6 @@ func TestAppendGet(t *testing.T) {
 	f(`{"error":{"reason":"x"},"status":404}`, `{"error":{"reason":"x"},"status":404}`)
 	checkFault(t, twoIndices(t), (*Answer).AppendGet, `{"_index":"hr","get":{}}`, `unknown key "get" in a hit`)
 	checkFault(t, twoIndices(t), (*Answer).AppendGet, `{"_index":"secret","found":false}`, `found a hit of index "secret"`)
-}
-
-func TestAppendMultiGet(t *testing.T) {
-	checkFilter(t, twoIndices(t), (*Answer).AppendMultiGet,
-		`{"docs":[{"_index":"hr","found":true,"_source":{"ssn":1}},{"_index":"hr","_id":"2","error":{"reason":"x"}},{"_index":"pub","found":true,"_source":{"ssn":1}}]}`,
-		`{"docs":[{"_index":"hr","found":true,"_source":{}},{"_index":"hr","_id":"2","error":{"reason":"x"}},{"_index":"pub","found":true,"_source":{"ssn":1}}]}`)
-	checkFault(t, twoIndices(t), (*Answer).AppendMultiGet, `{"responses":[]}`, `unknown key "responses" in a multi-get`)
 }
 
 func TestDefaultProjection(t *testing.T) {

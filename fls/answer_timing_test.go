@@ -62,7 +62,9 @@ func BenchmarkAnswerTwoHidden(b *testing.B)     { benchFilter(b, projection(b, "
 func BenchmarkAnswerIncluded(b *testing.B)      { benchFilter(b, projection(b, "message level a geo.lat")) }
 func BenchmarkAnswerEverything(b *testing.B)    { benchFilter(b, ShowEverything()) }
 func BenchmarkAnswerGjsonValid(b *testing.B)    { benchAnswers(b, gjson.ValidBytes) }
-func BenchmarkAnswerValid(b *testing.B)         { benchAnswers(b, esjson.Valid) }
+func BenchmarkAnswerSkip(b *testing.B) {
+	benchAnswers(b, func(src []byte) bool { _, err := esjson.Skip(src, 0); return err == nil })
+}
 
 // BenchmarkAnswerShared is the usual answer to a search: the cluster left out what is
 // hidden, so that it is only looked at.

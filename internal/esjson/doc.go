@@ -6,8 +6,8 @@
 //
 //   - Parse checks a whole text (RFC 8259, and each key of an object once) and
 //     records its tokens on a Tape that is reused. A Value points into the tape.
-//   - Skip and Valid find the end of a value at memory speed and build nothing.
-//     They accept the same grammar as Parse, but do not compare keys.
+//   - Skip finds the end of a value at memory speed and builds nothing. It accepts
+//     the same grammar as Parse, but does not compare keys.
 //   - NextLine cuts newline-delimited bodies.
 //
 // Clusters write halves of surrogate pairs where a value is no text. Skip takes them in

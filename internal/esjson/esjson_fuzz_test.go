@@ -29,7 +29,6 @@ func FuzzParse(f *testing.F) {
 		if !bytes.Equal(kept, src) {
 			t.Fatal("Parse changed its input")
 		}
-		checkScanner(t, src, err)
 		checkHalfPairs(t, src, err)
 		if err != nil {
 			checkRefusal(t, src, err)
@@ -59,21 +58,6 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("canonical form %q of %q: %v", canon, src, err)
 		}
 	})
-}
-
-// checkScanner: Valid accepts what Parse accepts, and beyond that only objects with
-// duplicate keys.
-func checkScanner(t *testing.T, src []byte, parseErr error) {
-	t.Helper()
-	if parseErr == nil || isDuplicate(parseErr) {
-		if parseErr == nil && !Valid(src) {
-			t.Fatalf("Parse accepts %q and Valid does not", src)
-		}
-		return
-	}
-	if Valid(src) && !errors.Is(parseErr, ErrTooDeep) { // Valid has a deeper limit
-		t.Fatalf("Valid accepts %q, which Parse refuses: %v", src, parseErr)
-	}
 }
 
 // checkHalfPairs: with halves of surrogate pairs Parse accepts what it accepts without,

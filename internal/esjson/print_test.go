@@ -115,7 +115,7 @@ func TestWriterDeep(t *testing.T) {
 				w.Int(int64(i))
 			}
 		}
-		if got := w.Bytes(); !Valid(got) || bytes.Count(got, []byte("[")) != (depth+1)/3 {
+		if got := w.Bytes(); !skipsWhole(got) || bytes.Count(got, []byte("[")) != (depth+1)/3 {
 			t.Errorf("%d containers: %s", depth, got)
 		}
 	}

@@ -8,7 +8,7 @@ const maxScanDepth = 1024
 // pos. It accepts what Parse accepts under Limits.HalfPairs, but does not compare the
 // keys of an object.
 func Skip(src []byte, pos int) (end int, err error) {
-	end, want := skipValue(src, pos, maxScanDepth, true)
+	end, want := skipValue(src, pos, maxScanDepth)
 	if want != "" {
 		return end, fail(src, end, want)
 	}
@@ -38,28 +38,21 @@ func AppendUnescaped(dst, lexeme []byte) []byte {
 	return appendUnescaped(dst, lexeme[1:len(lexeme)-1])
 }
 
-// Valid reports whether src is one JSON text and nothing else. Like Skip it does
-// not compare keys: what restricts a request uses Parse.
-func Valid(src []byte) bool {
-	end, want := skipValue(src, 0, maxScanDepth, false)
-	return want == "" && skipSpace(src, end) == len(src)
-}
-
-func skipValue(src []byte, i, depth int, halves bool) (end int, want string) {
+func skipValue(src []byte, i, depth int) (end int, want string) {
 	i = skipSpace(src, i)
 	if i >= len(src) {
 		return i, wantValue
 	}
 	switch c := src[i]; c {
 	case '"':
-		if end, _, want = scanString(src, i+1); want == wantSurrogate && halves {
+		if end, _, want = scanString(src, i+1); want == wantSurrogate {
 			end, _, _, want = scanHalves(src, i+1)
 		}
 		return end, want
 	case '{':
-		return skipObject(src, i, depth-1, halves)
+		return skipObject(src, i, depth-1)
 	case '[':
-		return skipArray(src, i, depth-1, halves)
+		return skipArray(src, i, depth-1)
 	case 't':
 		return scanLiteral(src, i, "true")
 	case 'f':
@@ -74,7 +67,7 @@ func skipValue(src []byte, i, depth int, halves bool) (end int, want string) {
 	}
 }
 
-func skipObject(src []byte, i, depth int, halves bool) (end int, want string) {
+func skipObject(src []byte, i, depth int) (end int, want string) {
 	if depth < 0 {
 		return i, wantShallower
 	}
@@ -94,7 +87,7 @@ func skipObject(src []byte, i, depth int, halves bool) (end int, want string) {
 		if i >= len(src) || src[i] != ':' {
 			return i, wantColon
 		}
-		if i, want = skipValue(src, i+1, depth, halves); want != "" {
+		if i, want = skipValue(src, i+1, depth); want != "" {
 			return i, want
 		}
 		i = skipSpace(src, i)
@@ -110,7 +103,7 @@ func skipObject(src []byte, i, depth int, halves bool) (end int, want string) {
 	return i + 1, ""
 }
 
-func skipArray(src []byte, i, depth int, halves bool) (end int, want string) {
+func skipArray(src []byte, i, depth int) (end int, want string) {
 	if depth < 0 {
 		return i, wantShallower
 	}
@@ -119,7 +112,7 @@ func skipArray(src []byte, i, depth int, halves bool) (end int, want string) {
 		return i + 1, ""
 	}
 	for {
-		if i, want = skipValue(src, i, depth, halves); want != "" {
+		if i, want = skipValue(src, i, depth); want != "" {
 			return i, want
 		}
 		i = skipSpace(src, i)
@@ -187,7 +180,7 @@ func (s *ObjectScan) Next() bool {
 		return s.fail(s.i, wantColon)
 	}
 	start = skipSpace(s.src, s.i+1)
-	if end, want = skipValue(s.src, start, maxScanDepth-1, true); want != "" {
+	if end, want = skipValue(s.src, start, maxScanDepth-1); want != "" {
 		return s.fail(end, want)
 	}
 	s.Value = s.src[start:end:end]

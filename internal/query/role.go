@@ -39,25 +39,6 @@ func AppendRole(dst []byte, q esjson.Value, fill Fill) ([]byte, error) {
 	return k.w.Bytes(), nil
 }
 
-// ValidateRoleQuery checks the text of a role's query, which has no variables, and
-// returns it in canonical bytes: equal queries give equal bytes.
-func ValidateRoleQuery(text []byte) ([]byte, error) {
-	var tape, again esjson.Tape
-	q, err := esjson.Parse(&tape, text, esjson.RequestLimits())
-	if err != nil {
-		return nil, err
-	}
-	out, err := AppendRole(nil, q, nil)
-	if err != nil {
-		return nil, err
-	}
-	printed, err := esjson.Parse(&again, out, esjson.RequestLimits())
-	if err != nil {
-		panic("BUG: a role's query was printed as no JSON: " + err.Error())
-	}
-	return esjson.AppendCanonical(nil, printed), nil
-}
-
 var syntaxOf = map[kind]Syntax{
 	scalar: Literal, scalars: Literal, rangeText: Bound, prefixText: Prefix, wildcardText: Wildcard, regexpText: Regexp,
 	luceneText: QueryString, simpleText: SimpleQuery, scriptCode: Code,
