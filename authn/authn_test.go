@@ -320,7 +320,7 @@ func TestNobodyStored(t *testing.T) {
 	if _, err := c.Identify(t.Context(), with(basicHeader("a", "b"))); !errors.Is(err, ErrRejected) {
 		t.Errorf("%v; want %v", err, ErrRejected)
 	}
-	if n := v.Stats().Hashes; n != 1 {
+	if n := v.stats().Hashes; n != 1 {
 		t.Errorf("%d hashes; want 1", n)
 	}
 }
@@ -332,9 +332,9 @@ func TestCache(t *testing.T) {
 	c := newChain(t, users, v)
 	f := func(why, name, password string, wantErr error, wantHashed bool) {
 		t.Helper()
-		before := v.Stats().Hashes
+		before := v.stats().Hashes
 		_, err := c.Identify(t.Context(), with(basicHeader(name, password)))
-		if hashed := v.Stats().Hashes > before; !errors.Is(err, wantErr) || hashed != wantHashed {
+		if hashed := v.stats().Hashes > before; !errors.Is(err, wantErr) || hashed != wantHashed {
 			t.Errorf("%s: error %v, hashed %v; want %v, %v", why, err, hashed, wantErr, wantHashed)
 		}
 	}
@@ -378,7 +378,7 @@ func TestNoCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s := v.Stats(); s.Hashes != 2 || s.CacheHits != 0 {
+	if s := v.stats(); s.Hashes != 2 || s.CacheHits != 0 {
 		t.Errorf("%+v; want two hashes and no hit", s)
 	}
 }
@@ -446,8 +446,8 @@ func TestTurns(t *testing.T) {
 		}
 		close(finish)
 		wg.Wait()
-		if most.Load() != 2 || rejected.Load() != 5 || v.Stats().Busy != 5 {
-			t.Errorf("at most %d at work, %d rejected, %d busy; want 2, 5, 5", most.Load(), rejected.Load(), v.Stats().Busy)
+		if most.Load() != 2 || rejected.Load() != 5 || v.stats().Busy != 5 {
+			t.Errorf("at most %d at work, %d rejected, %d busy; want 2, 5, 5", most.Load(), rejected.Load(), v.stats().Busy)
 		}
 		if len(v.running) != 0 || len(v.queue.slots) != 0 || v.queue.waiting != 0 {
 			t.Errorf("left behind: %d running, %d slots, %d waiting", len(v.running), len(v.queue.slots), v.queue.waiting)
@@ -489,7 +489,7 @@ func TestOneHashForMany(t *testing.T) {
 		synctest.Wait()
 		close(finish)
 		wg.Wait()
-		if n := v.Stats().Hashes; n != 2 {
+		if n := v.stats().Hashes; n != 2 {
 			t.Errorf("%d hashes; want bob's and one of anna", n)
 		}
 	})

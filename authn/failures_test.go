@@ -23,9 +23,9 @@ type client struct {
 
 // login tries a password; hashed tells whether one was computed.
 func (c client) login(name, password string) (hashed bool, err error) {
-	before := c.v.Stats().Hashes
+	before := c.v.stats().Hashes
 	_, err = c.chain.Identify(c.t.Context(), Credentials{Authorization: []string{basicHeader(name, password)}, Peer: c.peer})
-	return c.v.Stats().Hashes > before, err
+	return c.v.stats().Hashes > before, err
 }
 
 // wants holds what becomes of a login. tooMany stands for any *TooManyFailures.
@@ -90,7 +90,7 @@ func TestWrongIsRemembered(t *testing.T) {
 	}
 	here.wants("the first of many", "bob", "wrong0", ErrRejected, true)
 	here.wants("the right password, after many wrong ones", "anna", rightPassword, nil, false)
-	if got := here.v.Stats(); got.WrongHits != 6 || got.CacheHits != 1 {
+	if got := here.v.stats(); got.WrongHits != 6 || got.CacheHits != 1 {
 		t.Errorf("got %+v; want 6 passwords remembered as wrong, 1 as right", got)
 	}
 }
@@ -128,7 +128,7 @@ func TestFailedLogins(t *testing.T) {
 	for i := range 20 {
 		socket.wants("a socket without an address", "nobody", fmt.Sprint(i), ErrRejected, true)
 	}
-	if got := office.v.Stats().TooMany; got != 7 {
+	if got := office.v.stats().TooMany; got != 7 {
 		t.Errorf("%d refused; want 7", got)
 	}
 }

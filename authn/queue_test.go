@@ -107,7 +107,7 @@ func TestWhoLeftIsNotHashed(t *testing.T) {
 		}
 		close(finish)
 		all.Wait()
-		if n := c.v.Stats().Hashes; n > 2 { // of one login: one of each kind of hash
+		if n := c.v.stats().Hashes; n > 2 { // of one login: one of each kind of hash
 			t.Errorf("%d hashes; want those of the one who stayed", n)
 		}
 		for i := range 3 {

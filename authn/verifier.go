@@ -56,8 +56,8 @@ type Verifier struct {
 	hits, wrongHits, hashes, busy, tooMany atomic.Uint64
 }
 
-// Stats are counts since the process started.
-type Stats struct {
+// stats are counts since the process started.
+type stats struct {
 	CacheHits uint64 // passwords that were remembered as right
 	WrongHits uint64 // passwords that were remembered as wrong
 	Hashes    uint64 // hashes computed, decoys among them
@@ -101,9 +101,9 @@ func NewVerifier(o VerifierOptions) (*Verifier, error) {
 	return v, nil
 }
 
-// Stats returns the counts so far.
-func (v *Verifier) Stats() Stats {
-	return Stats{
+// stats returns the counts so far.
+func (v *Verifier) stats() stats {
+	return stats{
 		CacheHits: v.hits.Load(), WrongHits: v.wrongHits.Load(), Hashes: v.hashes.Load(), Busy: v.busy.Load(), TooMany: v.tooMany.Load(),
 	}
 }

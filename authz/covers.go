@@ -22,7 +22,7 @@ func (p *Policy) Covers(who *ask.Principal, privileges []ask.Privilege, asked na
 
 // mayReachClosed reports whether asked could match a system index that is not open.
 func (p *Policy) mayReachClosed(s *subject, asked names.Pattern) bool {
-	if asked.Match(SecurityIndex) {
+	if asked.Match(securityIndex) {
 		return true
 	}
 	for _, system := range p.system.List() {

@@ -162,7 +162,7 @@ func (q *query) mayName(name string, missing bool) bool {
 // closed reports whether an index is a system index that the principal may not
 // touch at all.
 func (q *question) closed(index string) bool {
-	if index == SecurityIndex {
+	if index == securityIndex {
 		return true
 	}
 	if len(q.policy.system.List()) == 0 {

@@ -33,7 +33,7 @@ roles:
 `
 
 var edgeWorld = &world{
-	Indices:  []string{"a1", "a2", "b1", ".sys1", SecurityIndex, ".ds-.sys2-1", "logs-2026.11.29", "logs-2026.11.28", "anna-1"},
+	Indices:  []string{"a1", "a2", "b1", ".sys1", securityIndex, ".ds-.sys2-1", "logs-2026.11.29", "logs-2026.11.28", "anna-1"},
 	Unseen:   []string{".ds-.sys2-1"},
 	AliasMap: map[string][]string{"xsys": {"a1", ".sys1"}, "xb": {"a1", "b1"}},
 	Streams:  map[string][]string{".sys2": {".ds-.sys2-1"}},
@@ -85,7 +85,7 @@ func TestDecideEdges(t *testing.T) {
 		f(mode, "bob-1", "deny", "mine")
 		f(mode, "logs-2026.11.29", "logs-2026.11.29", "today")
 		f(mode, "logs-2026.11.28", "deny", "today")
-		f(mode, SecurityIndex, "deny", "all", "system") // nobody's
+		f(mode, securityIndex, "deny", "all", "system") // nobody's
 		f(mode, ".sys1", "deny", "all")                 // "*" is not explicit
 		f(mode, ".sys1", ".sys1", "system")
 		f(mode, ".sys1", ".sys1", "all", "system")
@@ -218,7 +218,7 @@ func TestMissing(t *testing.T) {
 	f("L", "a1", []string{"cluster:" + health}, Matrix{{health, "", false, []string{"all"}}}, "a")
 	f("v4", "nosuch*", []string{search}, Matrix{{search, "", false, []string{"a", "all", "far", "far1", "half", "mine", "names", "ruled", "search", "system", "today"}}})
 	f("L", ".sys1", []string{search}, Matrix{{systemPermission, ".sys1", true, []string{"system"}}}, "all")
-	f("L", SecurityIndex, []string{search}, Matrix{{systemPermission, SecurityIndex, true, nil}}, "all")
+	f("L", securityIndex, []string{search}, Matrix{{systemPermission, securityIndex, true, nil}}, "all")
 	f("L", "a9", []string{"missing:indices:admin/create"}, Matrix{{"indices:admin/create", "a9", true, []string{"all", "names"}}}, "a")
 	f("L", "a1", []string{"missing:indices:admin/create"}, nil, "a")
 	f("L", "*", []string{"indices:admin/delete"}, nil, "all") // no right could help

@@ -167,7 +167,7 @@ func (q *question) missingSystem() Matrix {
 }
 
 func (q *question) systemRoles(name string) []string {
-	if name == SecurityIndex || !q.policy.openable {
+	if name == securityIndex || !q.policy.openable {
 		return nil
 	}
 	return q.policy.rolesThat(func(r *role) bool {

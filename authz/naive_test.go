@@ -149,7 +149,7 @@ func (n *naive) grants(action string, bare bool, owners []string) bool {
 
 func (n *naive) closed(name string) bool {
 	for _, owner := range []string{name, n.w.Stream(name)} {
-		if owner == SecurityIndex {
+		if owner == securityIndex {
 			return true
 		}
 		for _, text := range n.set.SystemIndices.Indices {

@@ -29,9 +29,9 @@ const (
 	maxProfiles   = 2_000  // sets of roles with the values of their patterns: the big ones
 )
 
-// SecurityIndex is where the security plugin keeps its configuration, password
+// securityIndex is where the security plugin keeps its configuration, password
 // hashes included. No role opens it.
-const SecurityIndex = ".opendistro_security"
+const securityIndex = ".opendistro_security"
 
 // systemPermission opens system indices, where a role names it otherwise than by
 // a bare "*".

@@ -30,7 +30,7 @@ func (d dice) some(n int, list ...string) []string {
 }
 
 var (
-	someIndices  = []string{"a1", "a2", "b1", "b2", ".h", ".sys1", SecurityIndex, ".ds-s1-1", ".ds-s1-2", ".ds-.sys-s-1"}
+	someIndices  = []string{"a1", "a2", "b1", "b2", ".h", ".sys1", securityIndex, ".ds-s1-1", ".ds-s1-2", ".ds-.sys-s-1"}
 	somePatterns = []string{"a*", "a1", "b?", "*", "al*", "al1", "s1", ".ds-*", "/^(?!a).*/", "new*", "*1",
 		"${attr.internal.x}*", "${attr.internal.none}1", "a${attr.internal.bad}", ".sys*"}
 	someActions = []string{"indices:data/read/search", "indices:data/read/get", "indices:admin/create", "indices:admin/delete",

@@ -242,16 +242,16 @@ func (a *Auth) validate(r *report) {
 	}
 }
 
-// MaskLegacy is the algorithm of masks that the plugin's version 2 has: the salt
+// maskLegacy is the algorithm of masks that the plugin's version 2 has: the salt
 // goes where BLAKE2b takes its personalisation.
-const MaskLegacy = "BLAKE2B_LEGACY_DEFAULT"
+const maskLegacy = "BLAKE2B_LEGACY_DEFAULT"
 
 const minMaskSalt = 16 // bytes
 
 func (p *Policy) validate(r *report) {
 	checkOneOf(r, p.Pos.At("roles_mapping_resolution"), p.RolesMappingResolution, MappingOnly, BackendRolesOnly, RolesBoth)
-	if p.MaskAlgorithm != "" && p.MaskAlgorithm != MaskLegacy && !isDigest(p.MaskAlgorithm) {
-		r.fault(p.Pos.At("masked_fields_algorithm_default"), "one of "+MaskLegacy+", "+strings.Join(digests, ", "), "%q", p.MaskAlgorithm)
+	if p.MaskAlgorithm != "" && p.MaskAlgorithm != maskLegacy && !isDigest(p.MaskAlgorithm) {
+		r.fault(p.Pos.At("masked_fields_algorithm_default"), "one of "+maskLegacy+", "+strings.Join(digests, ", "), "%q", p.MaskAlgorithm)
 	}
 	if p.MaskSalt.IsSet() && len(p.MaskSalt.Reveal()) < minMaskSalt {
 		r.fault(p.Pos.At("compliance_salt"), "at least 16 bytes", "%d bytes", len(p.MaskSalt.Reveal()))

@@ -52,8 +52,8 @@ var (
 	aliasesAndDeletion = asked(index(aliasPrivilege), index(deletePrivilege))
 )
 
-// ParseAliasActions reads the body of POST _aliases.
-func ParseAliasActions(body esjson.Value) ([]AliasAction, error) {
+// parseAliasActions reads the body of POST _aliases.
+func parseAliasActions(body esjson.Value) ([]AliasAction, error) {
 	const where = "the aliases request"
 	var list []AliasAction
 	for key, actions := range body.Members() {
@@ -218,7 +218,7 @@ func (m Match) askAliasActions(q Query, rules Rules) (Asked, error) {
 	if err != nil {
 		return Asked{}, err
 	}
-	actions, err := ParseAliasActions(v)
+	actions, err := parseAliasActions(v)
 	if err != nil {
 		return Asked{}, err
 	}

@@ -69,8 +69,8 @@ func (m Match) BulkFallback(q Query) (names.Expr, error) {
 	return singleName(string(exprs[0]))
 }
 
-// IsBlank reports whether a line between two items holds nothing: the clusters skip it.
-func IsBlank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
+// isBlank reports whether a line between two items holds nothing: the clusters skip it.
+func isBlank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
 
 // Parse reads an action line without its line end. The clusters differ in what they
 // let pass here (Elasticsearch 7.10 skips an unknown action and executes the rest),

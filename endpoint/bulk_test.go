@@ -98,7 +98,7 @@ func TestBulkActionRefuses(t *testing.T) {
 func TestIsBlank(t *testing.T) {
 	f := func(line string, want bool) {
 		t.Helper()
-		if got := IsBlank([]byte(line)); got != want {
+		if got := isBlank([]byte(line)); got != want {
 			t.Fatalf("%q: got %v; want %v", line, got, want)
 		}
 	}

@@ -32,7 +32,7 @@ func (m Match) askDocs(q Query, exprs []names.Expr) (Asked, error) {
 			return Asked{}, badName(names.Expr(text), "want one index for a document")
 		}
 	}
-	docs, err := ParseMget(v, fallback)
+	docs, err := parseMget(v, fallback)
 	if err != nil {
 		return Asked{}, err
 	}
@@ -44,9 +44,9 @@ func (m Match) askDocs(q Query, exprs []names.Expr) (Asked, error) {
 	return Asked{Parts: parts, Docs: docs}, nil
 }
 
-// ParseMget reads the items of a multi-get body, in their order; fallback is the
+// parseMget reads the items of a multi-get body, in their order; fallback is the
 // index of items that name none, and may be empty.
-func ParseMget(body esjson.Value, fallback names.Expr) ([]DocRef, error) {
+func parseMget(body esjson.Value, fallback names.Expr) ([]DocRef, error) {
 	const where = "the mget request"
 	var docs []DocRef
 	for key, list := range body.Members() {

@@ -70,7 +70,7 @@ func (s Search) AppendHeader(dst []byte, indices []string) []byte {
 
 // askSearches asks the envelope, and each search in its slot.
 func (m Match) askSearches(q Query, exprs []names.Expr) (Asked, error) {
-	searches, err := ParseMsearch(q.Body, exprs, q.Opts)
+	searches, err := parseMsearch(q.Body, exprs, q.Opts)
 	if err != nil {
 		return Asked{}, err
 	}
@@ -82,11 +82,11 @@ func (m Match) askSearches(q Query, exprs []names.Expr) (Asked, error) {
 	return Asked{Parts: parts, Searches: searches}, nil
 }
 
-// ParseMsearch reads pairs of header line and body line. Headers that name no index
+// parseMsearch reads pairs of header line and body line. Headers that name no index
 // search path; opts are the options of the request as a whole. The body lines are
 // cut, not parsed. Blank lines mean what they mean to the clusters: one newline at
 // the start and one blank line at the end are nothing, else one is an empty header.
-func ParseMsearch(body []byte, path []names.Expr, opts names.Options) ([]Search, error) {
+func parseMsearch(body []byte, path []names.Expr, opts names.Options) ([]Search, error) {
 	var searches []Search
 	var tape esjson.Tape
 	if len(body) > 0 && body[0] == '\n' {
@@ -100,7 +100,7 @@ func ParseMsearch(body []byte, path []names.Expr, opts names.Options) ([]Search,
 		if !ended {
 			return nil, notEnded()
 		}
-		if len(rest) == 0 && IsBlank(header) {
+		if len(rest) == 0 && isBlank(header) {
 			break
 		}
 		s := Search{Exprs: path, Opts: opts}
@@ -110,7 +110,7 @@ func ParseMsearch(body []byte, path []names.Expr, opts names.Options) ([]Search,
 		if s.Body, body, ended = esjson.NextLine(rest); !ended && len(rest) > 0 {
 			return nil, notEnded()
 		}
-		if IsBlank(s.Body) {
+		if isBlank(s.Body) {
 			return nil, badBody("parsing_exception", "search %d of the msearch request has no body; want an object", len(searches))
 		}
 		searches = append(searches, s)
@@ -151,7 +151,7 @@ var headerKeys = map[string]string{
 }
 
 func (s *Search) readHeader(tape *esjson.Tape, slot int, line []byte) error {
-	if IsBlank(line) {
+	if isBlank(line) {
 		return nil
 	}
 	where := fmt.Sprintf("header %d of the msearch request", slot)

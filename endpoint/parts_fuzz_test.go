@@ -30,7 +30,7 @@ func FuzzMsearch(f *testing.F) {
 	}
 	opts := names.Options{Expand: names.ExpandOpen, AllowNoIndices: true}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		searches, err := ParseMsearch(body, []names.Expr{"p"}, opts)
+		searches, err := parseMsearch(body, []names.Expr{"p"}, opts)
 		if err != nil {
 			rejected(t, err)
 			return
@@ -45,7 +45,7 @@ func FuzzMsearch(f *testing.F) {
 				list = append(list, string(e))
 			}
 			header := s.AppendHeader(nil, list)
-			again, err := ParseMsearch(append(append(header, '\n'), "{}\n"...), nil, names.Options{})
+			again, err := parseMsearch(append(append(header, '\n'), "{}\n"...), nil, names.Options{})
 			if err != nil {
 				t.Fatalf("%q became %q: %v", body, header, err)
 			}

@@ -263,7 +263,7 @@ func TestAskMsearchRefuses(t *testing.T) {
 func TestMsearchBlankLines(t *testing.T) {
 	f := func(body string, want ...string) {
 		t.Helper()
-		searches, err := ParseMsearch([]byte(body), []names.Expr{"p"}, names.Options{})
+		searches, err := parseMsearch([]byte(body), []names.Expr{"p"}, names.Options{})
 		if err != nil {
 			t.Fatalf("%q: %v", body, err)
 		}

@@ -14,8 +14,8 @@ const (
 	Probe             // an object that may be around something visible: it vanishes if nothing is
 )
 
-// SourcePattern is one compiled field entry.
-type SourcePattern struct {
+// sourcePattern is one compiled field entry.
+type sourcePattern struct {
 	// Match reports whether the entry names path itself.
 	Match func(path string) bool
 	// Below reports whether the entry could name a path below path. Without it the
@@ -33,18 +33,18 @@ type SourcePattern struct {
 // "keyword". Where versions differ (a bare object name as inclusion is an empty
 // object in 3.4.0 and the whole object in 2.19.4) an inclusion shows what is below.
 type Projection struct {
-	includes, excludes []SourcePattern
+	includes, excludes []sourcePattern
 	everything         bool
 	shows              func(name string) bool
 	mapped             func(name string) bool // whether it is a field of the index, whatever its name
 	source, named      memo                   // places in documents, names of fields
 }
 
-// NewProjection compiles field entries. shows, if given, reports whether a field
+// newProjection compiles field entries. shows, if given, reports whether a field
 // may be shown that is named by its full path, as in "fields" and "highlight": it
 // knows the aliases, copies and multi-fields that entries alone do not. For an
 // object it is true if something in it may be shown.
-func NewProjection(includes, excludes []SourcePattern, shows func(name string) bool) *Projection {
+func newProjection(includes, excludes []sourcePattern, shows func(name string) bool) *Projection {
 	return &Projection{includes: includes, excludes: excludes, shows: shows}
 }
 
@@ -112,7 +112,7 @@ func (p *Projection) judge(path string, judged int) Verdict {
 
 // excluded reports whether an entry names path or an object around it that is
 // longer than judged. A key with dots names several objects at once.
-func excluded(entries []SourcePattern, path string, judged int) bool {
+func excluded(entries []sourcePattern, path string, judged int) bool {
 	return around(path, judged, func(p string) bool {
 		field := strings.TrimSuffix(p, ".keyword")
 		for _, e := range entries {
@@ -124,7 +124,7 @@ func excluded(entries []SourcePattern, path string, judged int) bool {
 	})
 }
 
-func included(entries []SourcePattern, path string, judged int) bool {
+func included(entries []sourcePattern, path string, judged int) bool {
 	return around(path, judged, func(p string) bool {
 		field := strings.TrimSuffix(p, ".keyword")
 		for _, e := range entries {

@@ -167,7 +167,7 @@ func TestAppendSourceRefuses(t *testing.T) {
 
 func TestProjectionMemo(t *testing.T) {
 	calls := 0
-	p := NewProjection(nil, []SourcePattern{{Match: func(s string) bool { calls++; return s == "ssn" }}}, nil)
+	p := newProjection(nil, []sourcePattern{{Match: func(s string) bool { calls++; return s == "ssn" }}}, nil)
 	for range 100 {
 		if p.Judge([]byte("ssn")) != Drop || p.Judge([]byte("name")) != Inner {
 			t.Fatal("wrong verdict")
@@ -207,7 +207,7 @@ func TestHostileDocument(t *testing.T) {
 }
 
 func TestJudgeName(t *testing.T) {
-	p := NewProjection(nil, projection(t, "~ssn").excludes, func(name string) bool { return name != "ssn_alias" })
+	p := newProjection(nil, projection(t, "~ssn").excludes, func(name string) bool { return name != "ssn_alias" })
 	f := func(name string, want Verdict) {
 		t.Helper()
 		for range 2 { // found, then remembered

@@ -174,13 +174,13 @@ func projectionOf(v *View) *Projection {
 }
 
 func (r Rules) projection(shows func(name string) bool) *Projection {
-	return NewProjection(sourcePatterns(r.includes, names.Pattern.Match), sourcePatterns(r.excludes, names.Pattern.MayMatch), shows)
+	return newProjection(sourcePatterns(r.includes, names.Pattern.Match), sourcePatterns(r.excludes, names.Pattern.MayMatch), shows)
 }
 
-func sourcePatterns(ps names.Patterns, match func(names.Pattern, string) bool) []SourcePattern {
-	var out []SourcePattern
+func sourcePatterns(ps names.Patterns, match func(names.Pattern, string) bool) []sourcePattern {
+	var out []sourcePattern
 	for _, p := range ps.List() {
-		sp := SourcePattern{Match: func(path string) bool { return match(p, path) }}
+		sp := sourcePattern{Match: func(path string) bool { return match(p, path) }}
 		if !p.IsRegex() {
 			sp.Below = func(path string) bool { return mayMatchBelow(p, path+".") }
 		}
