@@ -176,13 +176,18 @@ func (pl *plan) aliasFilters(j *judged) (map[string]query.Filter, *ask.Rejection
 		if len(bound.Routing) > 0 {
 			return nil, notBuilt("a part of an alias with a routing")
 		}
-		filters := make([]query.Filter, len(bound.Filters))
-		for i, raw := range bound.Filters {
-			filters[i] = query.Filter(raw)
-		}
-		out[index] = dls.Or(filters...)
+		out[index] = anyFilter(bound.Filters)
 	}
 	return out, nil
+}
+
+// anyFilter shows what any filter of some aliases shows.
+func anyFilter(aliases [][]byte) query.Filter {
+	filters := make([]query.Filter, len(aliases))
+	for i, raw := range aliases {
+		filters[i] = query.Filter(raw)
+	}
+	return dls.Or(filters...)
 }
 
 // filter returns the document filter of a restriction.

@@ -52,8 +52,7 @@ const maxIDs = 1000
 // Rounds of a docRead: the calls of the first, and how many more a refresh adds.
 const firstRound = 2
 
-// needs returns the calls for the round that known leads to; last tells that no
-// further round is possible.
+// needs returns the calls for the round that known leads to.
 func (d *docRead) needs(known Known) (calls []Call, rej *ask.Rejection) {
 	if d.refresh || len(known.Answers) > 0 {
 		calls = append(calls, Call{Method: "POST", Target: endpoint.Target([]string{strings.Join(d.indices(), ","), "_refresh"}, nil), OwnAccount: true, Repeatable: true, Shared: true})
@@ -193,14 +192,7 @@ func (b *batch) appendSearch(dst, source, stored []byte) []byte {
 	w.Bool(true)
 	w.Key("seq_no_primary_term")
 	w.Bool(true)
-	if source != nil {
-		w.Key("_source")
-		w.Raw(source)
-	}
-	if stored != nil {
-		w.Key("stored_fields")
-		w.Raw(stored)
-	}
+	writeWishes(&w, source, stored)
 	w.Key("query")
 	w.BeginObject()
 	w.Key("ids")

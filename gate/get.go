@@ -10,7 +10,6 @@ import (
 	"guard/fls"
 	"guard/internal/ask"
 	"guard/internal/esjson"
-	"guard/internal/query"
 )
 
 // planGet reads one document: by id where no document rule binds it, else as docRead
@@ -129,11 +128,7 @@ func (pl *plan) bindAlias(it *docItem, t ask.Target) {
 	if len(through.Filters) == 0 {
 		return // it carries a routing alone
 	}
-	filters := make([]query.Filter, len(through.Filters))
-	for i, raw := range through.Filters {
-		filters[i] = query.Filter(raw)
-	}
-	it.b.rules.Filter = dls.And(it.b.rules.Filter, dls.Or(filters...))
+	it.b.rules.Filter = dls.And(it.b.rules.Filter, anyFilter(through.Filters))
 	it.b.bound = true
 }
 
@@ -144,10 +139,7 @@ func (pl *plan) getBound(it *docItem) Outcome {
 			return reject(notBuilt("parameter [" + name + "] on a document under a document rule"))
 		}
 	}
-	var rej *ask.Rejection
-	if it.source, it.stored, rej = pl.wishes(); rej != nil {
-		return reject(rej)
-	}
+	it.source, it.stored = pl.wishes()
 	if pl.m.Route.Answer == endpoint.Exists {
 		it.source = []byte("false")
 	}
@@ -163,7 +155,7 @@ func (pl *plan) getBound(it *docItem) Outcome {
 
 // wishes returns what the URL says about the parts of a document, as a search body
 // takes it.
-func (pl *plan) wishes() (source, stored []byte, rej *ask.Rejection) {
+func (pl *plan) wishes() (source, stored []byte) {
 	whole, given := pl.param("_source")
 	includes, excludes := pl.paramList("_source_includes"), pl.paramList("_source_excludes")
 	var w esjson.Writer
@@ -191,7 +183,19 @@ func (pl *plan) wishes() (source, stored []byte, rej *ask.Rejection) {
 		w.EndArray()
 		stored = w.Bytes()
 	}
-	return source, stored, nil
+	return source, stored
+}
+
+// writeWishes writes them into a search or an item of a multi-get.
+func writeWishes(w *esjson.Writer, source, stored []byte) {
+	if source != nil {
+		w.Key("_source")
+		w.Raw(source)
+	}
+	if stored != nil {
+		w.Key("stored_fields")
+		w.Raw(stored)
+	}
 }
 
 func writeTexts(w *esjson.Writer, key string, list []string) {
@@ -349,10 +353,7 @@ func (withoutLength) Treat(a Answer) (Answer, error) {
 // getParams writes the parameters of a get under a field rule: what the URL wants of
 // the document goes through the walker, as the same words in a body would.
 func (pl *plan) getParams(it *docItem) ([]ask.Param, *ask.Rejection) {
-	var rej *ask.Rejection
-	if it.source, it.stored, rej = pl.wishes(); rej != nil {
-		return nil, rej
-	}
+	it.source, it.stored = pl.wishes()
 	source, stored, rej := fieldWishes(it)
 	if rej != nil {
 		return nil, rej

@@ -68,10 +68,7 @@ func (pl *plan) mgetItem(it *docItem, i int) *ask.Rejection {
 	if rej := pl.placeDoc(it, j); rej != nil {
 		return rej
 	}
-	var rej *ask.Rejection
-	if it.source, it.stored, rej = pl.wishes(); rej != nil {
-		return rej
-	}
+	it.source, it.stored = pl.wishes()
 	if !ref.Source.Is(esjson.Invalid) {
 		it.source = esjson.AppendValue(nil, ref.Source)
 	}
@@ -85,6 +82,7 @@ func (pl *plan) mgetItem(it *docItem, i int) *ask.Rejection {
 		}
 		return nil
 	}
+	var rej *ask.Rejection
 	it.plain, rej = plainItem(it, ref)
 	return rej
 }
@@ -107,14 +105,7 @@ func plainItem(it *docItem, ref endpoint.DocRef) ([]byte, *ask.Rejection) {
 			w.Value(m.v)
 		}
 	}
-	if source != nil {
-		w.Key("_source")
-		w.Raw(source)
-	}
-	if stored != nil {
-		w.Key("stored_fields")
-		w.Raw(stored)
-	}
+	writeWishes(&w, source, stored)
 	w.EndObject()
 	return w.Bytes(), nil
 }

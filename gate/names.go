@@ -37,19 +37,20 @@ func (pl *plan) planNames() Outcome {
 	if _, ok := pl.param("filter_path"); ok && b.views != nil {
 		return reject(notBuilt("parameter [filter_path] under a field rule"))
 	}
+	forward := func(treat Treatment) Outcome {
+		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), treat)
+	}
 	switch pl.m.Route.Answer {
 	case endpoint.CatIndices:
 		return pl.planCatIndices(f, b)
 	case endpoint.FieldCaps:
 		return pl.planFieldCaps(f, b)
-	case endpoint.MappingByIndex, endpoint.IndexByName:
-		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), b.treatIndices())
-	case endpoint.AliasByIndex:
-		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), b.treatAliases())
+	case endpoint.MappingByIndex, endpoint.IndexByName, endpoint.AliasByIndex:
+		return forward(b.treatIndices())
 	case endpoint.FoundName:
-		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), b.treatFound())
+		return forward(b.treatFound())
 	case endpoint.ResolvedNames:
-		return pl.forward(pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), pl.treatResolved(j))
+		return forward(pl.treatResolved(j))
 	default:
 		return reject(notBuilt("endpoint [" + pl.m.Route.ID + "]"))
 	}
@@ -92,16 +93,14 @@ func (b *binding) treatFound() Treatment {
 	return withoutLength{} // it counts hidden fields and the filters of aliases
 }
 
-// treatIndices returns the filter for answers that show mappings, by index.
+// treatIndices returns the filter for answers that show mappings, settings or aliases, by
+// index.
 func (b *binding) treatIndices() Treatment {
 	if b.free() {
 		return nil
 	}
 	return indicesTreatment{b}
 }
-
-// treatAliases returns the filter for answers that show aliases, by index.
-func (b *binding) treatAliases() Treatment { return b.treatIndices() }
 
 // indicesTreatment filters {index: {aliases, mappings, settings}}.
 type indicesTreatment struct{ b *binding }
@@ -149,8 +148,9 @@ func (t indicesTreatment) writeIndex(w *esjson.Writer, view *fls.View, index esj
 	w.EndObject()
 }
 
-// Settings that name fields of the index, by their full names without "index.".
-var fieldSettings = []string{"sort.", "query.default_field", "routing_path", "mapping.source.includes", "mapping.source.excludes", "dimension_fields"}
+// Settings that name fields of the index, and those below them, by their full names
+// without "index.".
+var fieldSettings = []string{"sort", "query.default_field", "routing_path", "mapping.source.includes", "mapping.source.excludes", "dimension_fields"}
 
 // writeSettings prints settings, nested or with dotted keys, without those that name
 // fields.
@@ -158,8 +158,8 @@ func writeSettings(w *esjson.Writer, path string, settings esjson.Value) {
 	w.BeginObject()
 	for key, v := range settings.Members() {
 		full := path + key
-		name := strings.TrimPrefix(full, "index.")
-		if slices.ContainsFunc(fieldSettings, func(s string) bool { return name == s || strings.HasPrefix(name+".", strings.TrimSuffix(s, ".")+".") }) {
+		name := strings.TrimPrefix(full, "index.") + "."
+		if slices.ContainsFunc(fieldSettings, func(s string) bool { return strings.HasPrefix(name, s+".") }) {
 			continue
 		}
 		w.Key(key)
