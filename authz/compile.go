@@ -134,10 +134,9 @@ func (c *compiler) pattern(at config.Pos, text string) names.Pattern {
 }
 
 func (c *compiler) role(name string, src config.Role) {
-	r := &role{name: name, pos: src.Pos}
-	r.cluster = c.actions(src.Pos, "cluster_permissions", src.ClusterPermissions)
+	r := &role{cluster: c.actions(src.Pos, "cluster_permissions", src.ClusterPermissions)}
 	for _, perm := range src.IndexPermissions {
-		e := c.entry(name, perm)
+		e := c.entry(perm)
 		r.entries = append(r.entries, e)
 		for _, p := range e.patterns {
 			if p.template != nil {
@@ -148,10 +147,9 @@ func (c *compiler) role(name string, src config.Role) {
 	c.policy.roles[name] = r
 }
 
-func (c *compiler) entry(role string, src config.IndexPermission) *entry {
+func (c *compiler) entry(src config.IndexPermission) *entry {
 	e := &entry{
 		pos:     src.Pos,
-		role:    role,
 		actions: c.actions(src.Pos, "allowed_actions", src.AllowedActions),
 		fls:     slices.Clone(src.FLS),
 		masks:   slices.Clone(src.MaskedFields),

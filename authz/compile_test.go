@@ -181,13 +181,13 @@ roles:
   d: {index_permissions: [{index_patterns: ["z"], masked_fields: ["m"]}]}
 `)), config.Policy{})
 	want := []Rule{
-		{Role: "a", DLS: `{"term":{"o":"${user.name}"}}`, FLS: []string{"~a"}},
-		{Role: "c", DLS: `{"terms":{"o":[${user.roles}],"p":${attr.jwt.x}}}`},
+		{DLS: `{"term":{"o":"${user.name}"}}`, FLS: []string{"~a"}},
+		{DLS: `{"terms":{"o":[${user.roles}],"p":${attr.jwt.x}}}`},
 	}
 	got := p.Rules()
 	for i := range got {
 		if got[i].Pos.Line != 8 {
-			t.Errorf("rule of %s is at %v", got[i].Role, got[i].Pos)
+			t.Errorf("rule %s is at %v", got[i].DLS, got[i].Pos)
 		}
 		got[i].Pos = config.Pos{}
 	}

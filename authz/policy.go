@@ -64,8 +64,6 @@ func (p *Policy) Evaluation() config.Evaluation { return p.evaluation }
 
 // role is a compiled entry of roles.yml.
 type role struct {
-	name    string
-	pos     config.Pos
 	cluster names.Patterns // actions
 	entries []*entry
 	// variables are those of index patterns, which tell principals apart.
@@ -75,7 +73,6 @@ type role struct {
 // entry is a compiled element of index_permissions.
 type entry struct {
 	pos      config.Pos
-	role     string
 	actions  names.Patterns
 	patterns []indexPattern
 	dls      *template // nil: no document rule

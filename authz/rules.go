@@ -10,10 +10,8 @@ import (
 // Rule is what one element of index_permissions hides: for the packages that know
 // queries and fields to check when a policy is loaded.
 type Rule struct {
-	Pos  config.Pos // of the entry; the rules are at "dls" and "fls"
-	Role string
-
-	DLS string // as written
+	Pos config.Pos // of the entry; the rules are at "dls" and "fls"
+	DLS string     // as written
 	FLS []string
 }
 
@@ -25,7 +23,7 @@ func (p *Policy) Rules() []Rule {
 			if e.dls == nil && len(e.fls) == 0 {
 				continue
 			}
-			r := Rule{Pos: e.pos, Role: e.role, FLS: slices.Clone(e.fls)}
+			r := Rule{Pos: e.pos, FLS: slices.Clone(e.fls)}
 			if e.dls != nil {
 				r.DLS = e.dls.text
 			}

@@ -21,9 +21,8 @@ type segment struct {
 	literal string
 	name    string
 	// fallback stands in for a variable that is missing: ${name:-fallback}.
-	fallback    string
-	hasFallback bool
-	quoted      bool // inside a JSON string; set by checkJSON
+	fallback string
+	quoted   bool // inside a JSON string; set by checkJSON
 }
 
 func isTemplate(text string) bool { return strings.Contains(text, "${") }
@@ -49,7 +48,7 @@ func parseTemplate(text string) (*template, error) {
 		if !closed {
 			return nil, fmt.Errorf("unclosed variable in %q at offset %d; want '}'", text, len(text)-len(rest)+i)
 		}
-		name, fallback, has := strings.Cut(body, ":-")
+		name, fallback, _ := strings.Cut(body, ":-")
 		switch {
 		case strings.Contains(body, "${"):
 			return nil, fmt.Errorf("variable %q holds another one; that is not supported", "${"+body+"}")
@@ -58,8 +57,7 @@ func parseTemplate(text string) (*template, error) {
 		case strings.ContainsAny(name, "\"{\n"):
 			return nil, fmt.Errorf("variable name %q in %q; is a '}' missing?", name, text)
 		}
-		t.segments = append(t.segments, segment{literal: literal.String()},
-			segment{name: name, fallback: fallback, hasFallback: has})
+		t.segments = append(t.segments, segment{literal: literal.String()}, segment{name: name, fallback: fallback})
 		literal.Reset()
 		rest = after
 	}

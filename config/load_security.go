@@ -124,7 +124,7 @@ func faultOf(file string, err error, want string) Faults {
 // ParseSecurity validates the files of a folder. An error of type Faults lists all
 // that is wrong; warnings come in both cases.
 func ParseSecurity(folder Folder, o Options) (*Security, []Warning, error) {
-	l := &loader{dir: folder.Dir, policy: o.Policy, security: &Security{Hash: folder.Hash()}}
+	l := &loader{dir: folder.Dir, security: &Security{Hash: folder.Hash()}}
 	l.decoder.report = &l.report
 	if !o.Policy.DisableEnvReplacement {
 		l.decoder.env = newEnvironment(o.LookupEnv)
@@ -154,7 +154,6 @@ func ParseSecurity(folder Folder, o Options) (*Security, []Warning, error) {
 // loader reads the files of one folder into one Security.
 type loader struct {
 	dir      string
-	policy   Policy
 	security *Security
 	report   report
 	decoder  decoder

@@ -26,7 +26,6 @@ type AliasAction struct {
 	Op      AliasOp
 	Indices []names.Expr
 	Aliases []names.Expr
-	Filter  esjson.Value // Invalid if there is none; a query that is run for who reads the alias
 	Value   esjson.Value // the whole action, for printing
 }
 
@@ -34,12 +33,11 @@ type AliasAction struct {
 type AliasPut struct {
 	Indices []names.Expr
 	Alias   names.Expr
-	Filter  esjson.Value // as in AliasAction
 }
 
 // CreateIndex is what the body of an index creation holds; each may be Invalid.
 type CreateIndex struct {
-	Settings, Mappings, Aliases esjson.Value
+	Settings, Aliases esjson.Value
 }
 
 const (
@@ -142,7 +140,7 @@ func (a *AliasAction) read(where, key string, v esjson.Value) error {
 		if a.Op != AliasAdd {
 			return unknownKey(where, key)
 		}
-		a.Filter, err = readAliasDetail(where, key, v, a.Filter)
+		err = checkAliasDetail(where, key, v)
 	}
 	return err
 }
@@ -186,21 +184,20 @@ func oneOrMore(where, key, plural string, v esjson.Value) ([]names.Expr, error) 
 	return []names.Expr{names.Expr(s)}, nil
 }
 
-// readAliasDetail checks a member that says how an alias reads its index, and
-// returns the filter if it is that.
-func readAliasDetail(where, key string, v, filter esjson.Value) (esjson.Value, error) {
+// checkAliasDetail checks a member that says how an alias reads its index.
+func checkAliasDetail(where, key string, v esjson.Value) error {
 	switch key {
 	case "filter":
 		if !v.Is(esjson.Object) {
-			return filter, badBody("parsing_exception", "cannot use %s as [%s] of %s; want an object", v.Kind(), key, where)
+			return badBody("parsing_exception", "cannot use %s as [%s] of %s; want an object", v.Kind(), key, where)
 		}
-		return v, nil
+		return nil
 	case "routing", "index_routing", "search_routing", "indexRouting", "searchRouting", "index-routing", "search-routing":
-		return filter, scalar(where, key, v)
+		return scalar(where, key, v)
 	case "is_write_index", "is_hidden":
-		return filter, boolean(where, key, v)
+		return boolean(where, key, v)
 	default:
-		return filter, unknownKey(where, key)
+		return unknownKey(where, key)
 	}
 }
 
@@ -325,9 +322,7 @@ func (p *AliasPut) read(key string, v esjson.Value) error {
 		}
 		p.Alias = names.Expr(text)
 	default:
-		var err error
-		p.Filter, err = readAliasDetail(where, key, v, p.Filter)
-		return err
+		return checkAliasDetail(where, key, v)
 	}
 	return nil
 }
@@ -392,8 +387,7 @@ func (c *CreateIndex) read(body esjson.Value) ([]names.Expr, error) {
 		switch key {
 		case "settings":
 			c.Settings = v
-		case "mappings":
-			c.Mappings = v
+		case "mappings": // forwarded as it stands
 		case "aliases":
 			c.Aliases = v
 		default:
@@ -413,7 +407,7 @@ func (c *CreateIndex) read(body esjson.Value) ([]names.Expr, error) {
 			return nil, badBody("parse_exception", "cannot use %s as %s; want an object", details.Kind(), where)
 		}
 		for key, v := range details.Members() {
-			if _, err := readAliasDetail(where, key, v, esjson.Value{}); err != nil {
+			if err := checkAliasDetail(where, key, v); err != nil {
 				return nil, err
 			}
 		}

@@ -1,8 +1,6 @@
 package gate
 
 import (
-	"strings"
-
 	"guard/endpoint"
 	"guard/internal/ask"
 	"guard/internal/esjson"
@@ -24,8 +22,7 @@ func (pl *plan) planMget() Outcome {
 	treat := mgetSlots(items)
 	switch {
 	case forwardedItems == 0:
-		a := treat.allRefused()
-		return Outcome{Kind: Local, Local: a}
+		return Outcome{Kind: Local, Local: treat.allRefused()}
 	case bound:
 		return pl.mgetBound(items)
 	}
@@ -117,14 +114,7 @@ func fieldWishes(it *docItem) (source, stored []byte, rej *ask.Rejection) {
 	}
 	var w esjson.Writer
 	w.BeginObject()
-	if it.source != nil {
-		w.Key("_source")
-		w.Raw(it.source)
-	}
-	if it.stored != nil {
-		w.Key("stored_fields")
-		w.Raw(it.stored)
-	}
+	writeWishes(&w, it.source, it.stored)
 	w.EndObject()
 	var in, out esjson.Tape
 	v, err := esjson.Parse(&in, w.Bytes(), esjson.RequestLimits())
@@ -187,14 +177,14 @@ func (pl *plan) mgetBound(items []docItem) Outcome {
 	if read == nil {
 		return out
 	}
-	var b strings.Builder
-	b.WriteString(`{"docs":[`)
-	for i, doc := range read.docs {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(doc)
+	var w esjson.Writer
+	w.BeginObject()
+	w.Key("docs")
+	w.BeginArray()
+	for _, doc := range read.docs {
+		w.Raw(doc)
 	}
-	b.WriteString(`]}`)
-	return Outcome{Kind: Local, Local: Answer{Status: 200, ContentType: jsonType, Body: []byte(b.String())}}
+	w.EndArray()
+	w.EndObject()
+	return Outcome{Kind: Local, Local: Answer{Status: 200, ContentType: jsonType, Body: w.Bytes()}}
 }

@@ -121,12 +121,7 @@ func (h *head) forgery() (internal bool, asUser string, impersonates bool) {
 
 // askHeader is the part of the headers that a decision may look at.
 func (h *head) askHeader() ask.Header {
-	return ask.Header{
-		Host:        h.value("host"),
-		ContentType: h.value("content-type"),
-		Accept:      h.value("accept"),
-		OpaqueID:    h.value("x-opaque-id"),
-	}
+	return ask.Header{Host: h.value("host"), ContentType: h.value("content-type")}
 }
 
 // headerSize is the length of header lines as a node counts it: without their ends.

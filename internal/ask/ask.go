@@ -11,7 +11,7 @@ import (
 // Request is one HTTP request after the frame check. It is read-only for
 // everything behind the proxy.
 type Request struct {
-	ID     string // for logs and audit; X-Opaque-Id is kept apart, in Header
+	ID     string // for logs and audit
 	Method string // upper case, one of the list that the frame check knows
 
 	// Path is the target's path split at '/' first and percent-decoded once
@@ -46,8 +46,6 @@ type Param struct {
 type Header struct {
 	Host        string // by which the client called guard
 	ContentType string
-	Accept      string
-	OpaqueID    string
 }
 
 // Param returns the value of the last parameter called name, as the clusters read

@@ -56,8 +56,6 @@ type Field struct {
 	// Positions tells of a text that it keeps the places of its words. It says nothing of
 	// what is below it.
 	Positions bool
-	// Disabled objects are kept in the source and not indexed.
-	Disabled bool
 	// Scripted fields are computed and may show the value of any other field.
 	Scripted bool
 
@@ -76,30 +74,16 @@ type Mapping struct {
 	fields []Field        // sorted by path
 	index  map[string]int // path -> position in fields
 
-	source  Source
 	dynamic string
 	flow    flow
-}
-
-// Source says how an index keeps the documents themselves.
-type Source struct {
-	Disabled bool   // documents cannot be got back
-	Mode     string // "synthetic" and the like: rebuilt from the fields; else empty
-	Filtered bool   // includes or excludes are set: the source lacks some fields
 }
 
 // Hash returns the hash of the mapping's canonical bytes.
 func (m *Mapping) Hash() Hash { return m.hash }
 
-// Source returns how the index keeps its documents.
-func (m *Mapping) Source() Source { return m.source }
-
 // Dynamic returns the setting for fields that the mapping lacks, at the top level:
 // "true" (also if it is absent), "false", "strict", "runtime" and the like.
 func (m *Mapping) Dynamic() string { return m.dynamic }
-
-// Len returns the number of fields, objects included.
-func (m *Mapping) Len() int { return len(m.fields) }
 
 // All yields every field, sorted by path.
 func (m *Mapping) All() iter.Seq[Field] { return slices.Values(m.fields) }

@@ -91,10 +91,9 @@ func (b *builder) root(v esjson.Value) error {
 			err = b.properties(m, "", "")
 		case "dynamic":
 			b.m.dynamic = strings.Clone(m.String()) // true, false or a word, quoted or not
-		case "_source":
-			err = b.readSource(m)
 		case "runtime", "derived":
 			err = b.runtime(m, "")
+		case "_source": // it brings no fields
 		case "composite": // star trees: sums of fields that the mapping has anyway
 		default:
 			if !knownRoot(key) {
@@ -103,25 +102,6 @@ func (b *builder) root(v esjson.Value) error {
 		}
 		if err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-func (b *builder) readSource(v esjson.Value) error {
-	for key, m := range v.Members() {
-		switch key {
-		case "enabled":
-			on, err := boolean(m)
-			if err != nil {
-				return err
-			}
-			b.m.source.Disabled = b.m.source.Disabled || !on
-		case "mode":
-			b.m.source.Mode = strings.Clone(m.String())
-			b.m.source.Disabled = b.m.source.Disabled || m.String() == "disabled"
-		case "includes", "excludes":
-			b.m.source.Filtered = b.m.source.Filtered || m.Len() > 0
 		}
 	}
 	return nil
@@ -265,7 +245,7 @@ func (b *builder) params(f *Field, def esjson.Value) error {
 		case "enabled":
 			var on bool
 			if on, err = boolean(v); err == nil && !on && f.Kind != Leaf {
-				f.Disabled, f.Opaque, f.Parts = true, true, nil
+				f.Opaque, f.Parts = true, nil // kept in the source and not indexed
 			}
 		case "script":
 			f.Scripted = true
