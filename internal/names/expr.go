@@ -1,6 +1,6 @@
 // Package names knows how names of indices are written and compared: expressions
-// as clients send them, patterns as roles hold them, and sets of names. It never
-// guesses: what it cannot read is an error.
+// as clients send them, and patterns as roles hold them. It never guesses: what it
+// cannot read is an error.
 package names
 
 import (
