@@ -49,11 +49,7 @@ func (s Search) AppendHeader(dst []byte, indices []string) []byte {
 	w.Reset(dst)
 	w.BeginObject()
 	w.Key("index")
-	w.BeginArray()
-	for _, i := range indices {
-		w.Text(i)
-	}
-	w.EndArray()
+	w.Texts(indices)
 	w.Key("ignore_unavailable")
 	w.Bool(s.Opts.IgnoreUnavailable)
 	w.Key("allow_no_indices")

@@ -198,11 +198,7 @@ func (b *batch) appendSearch(dst, source, stored []byte) []byte {
 	w.Key("ids")
 	w.BeginObject()
 	w.Key("values")
-	w.BeginArray()
-	for _, id := range b.ids {
-		w.Text(id)
-	}
-	w.EndArray()
+	w.Texts(b.ids)
 	w.EndObject()
 	w.EndObject()
 	w.EndObject()

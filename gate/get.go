@@ -176,11 +176,7 @@ func (pl *plan) wishes() (source, stored []byte) {
 	}
 	if list := pl.paramList("stored_fields"); len(list) > 0 {
 		var w esjson.Writer
-		w.BeginArray()
-		for _, s := range list {
-			w.Text(s)
-		}
-		w.EndArray()
+		w.Texts(list)
 		stored = w.Bytes()
 	}
 	return source, stored
@@ -203,11 +199,7 @@ func writeTexts(w *esjson.Writer, key string, list []string) {
 		return
 	}
 	w.Key(key)
-	w.BeginArray()
-	for _, s := range list {
-		w.Text(s)
-	}
-	w.EndArray()
+	w.Texts(list)
 }
 
 // newRead makes a docRead with the options of the URL.

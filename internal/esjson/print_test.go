@@ -77,8 +77,12 @@ func TestWriter(t *testing.T) {
 	w.EndObject()
 	w.Key("d")
 	w.Raw([]byte(`{"term":{}}`))
+	w.Key("e")
+	w.Texts([]string{"y", "z\n"})
+	w.Key("f")
+	w.Texts(nil)
 	w.EndObject()
-	const want = `{"a":-1,"b\n":["x",true,null,[],{"v":[1.0]}],"c":{},"d":{"term":{}}}`
+	const want = `{"a":-1,"b\n":["x",true,null,[],{"v":[1.0]}],"c":{},"d":{"term":{}},"e":["y","z\n"],"f":[]}`
 	if got := string(w.Bytes()); got != want {
 		t.Fatalf("got %s; want %s", got, want)
 	}

@@ -72,6 +72,15 @@ func (w *Writer) Raw(b []byte) { w.before(); w.buf = append(w.buf, b...); w.afte
 // Text writes s as a string.
 func (w *Writer) Text(s string) { w.before(); w.buf = AppendString(w.buf, s); w.after() }
 
+// Texts writes list as an array of strings.
+func (w *Writer) Texts(list []string) {
+	w.BeginArray()
+	for _, s := range list {
+		w.Text(s)
+	}
+	w.EndArray()
+}
+
 // Int writes n as a number.
 func (w *Writer) Int(n int64) { w.before(); w.buf = strconv.AppendInt(w.buf, n, 10); w.after() }
 

@@ -301,11 +301,7 @@ func placeSource(w *esjson.Writer, moved map[string]string) error {
 
 func placeList(w *esjson.Writer, key, list string) {
 	w.Key(key)
-	w.BeginArray()
-	for _, s := range splitList(list) {
-		w.Text(s)
-	}
-	w.EndArray()
+	w.Texts(splitList(list))
 }
 
 func placeLists(w *esjson.Writer, moved map[string]string) error {

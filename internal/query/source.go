@@ -75,11 +75,7 @@ func (k *walker) sourceList(key string, patterns []string) {
 		return
 	}
 	k.w.Key(key)
-	k.w.BeginArray()
-	for _, p := range patterns {
-		k.w.Text(p)
-	}
-	k.w.EndArray()
+	k.w.Texts(patterns)
 }
 
 // common returns patterns for what both asked and rule let through. Where two

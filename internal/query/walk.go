@@ -149,10 +149,7 @@ func (k *walker) structure(v esjson.Value, key string, s *slot) error {
 	case objects:
 		return k.oneOrMany(v, key, func(e esjson.Value) error { return k.object(e, key, s.keys) })
 	case named:
-		return k.members(v, key, func(name string, m esjson.Value) error {
-			k.w.Key(name)
-			return k.object(m, name, s.keys)
-		})
+		return k.named(v, key, s.keys)
 	case byField:
 		return k.members(v, key, func(name string, m esjson.Value) error { return k.decayed(m, name, s.keys) })
 	case rules:
@@ -160,10 +157,19 @@ func (k *walker) structure(v esjson.Value, key string, s *slot) error {
 	case random:
 		return k.randomScore(v, key, s.keys)
 	case nameList:
-		return k.sources(v, key, s.keys)
+		return k.oneOrMany(v, key, func(e esjson.Value) error { return k.named(e, key, s.keys) })
 	default:
 		return refuse(v, key, "nothing may stand here")
 	}
+}
+
+// named prints an object whose keys are names that the client chose, of objects whose
+// keys are those of sh.
+func (k *walker) named(v esjson.Value, construct string, sh shape) error {
+	return k.members(v, construct, func(name string, m esjson.Value) error {
+		k.w.Key(name)
+		return k.object(m, name, sh)
+	})
 }
 
 // object prints an object whose keys are those of sh.
@@ -250,14 +256,4 @@ func (k *walker) decayed(v esjson.Value, name string, sh shape) error {
 		return k.value(v, name, scalar)
 	}
 	return k.object(v, name, sh)
-}
-
-// sources prints the sources of a composite aggregation.
-func (k *walker) sources(v esjson.Value, construct string, types shape) error {
-	return k.oneOrMany(v, construct, func(e esjson.Value) error {
-		return k.members(e, construct, func(name string, m esjson.Value) error {
-			k.w.Key(name)
-			return k.object(m, name, types)
-		})
-	})
 }

@@ -120,7 +120,7 @@ func (k *walker) exists(v esjson.Value, c *clause) error {
 	pattern := name
 	if !isPattern(name) {
 		if k.rules.Fields.Field(name, Match) != Object {
-			return k.printClause(v, c)
+			return k.printed(v, c)
 		}
 		pattern = name + ".*"
 	}
@@ -132,16 +132,6 @@ func (k *walker) exists(v esjson.Value, c *clause) error {
 		return refuse(v, c.name, "the search holds more than %d clauses and aggregations", maxParts)
 	}
 	return k.anyExists(v, pattern, names)
-}
-
-func (k *walker) printClause(v esjson.Value, c *clause) error {
-	k.w.BeginObject()
-	k.w.Key(c.name)
-	if err := k.object(v, c.name, c.keys); err != nil {
-		return err
-	}
-	k.w.EndObject()
-	return nil
 }
 
 // anyExists prints the options of the exists clause v around a disjunction over
@@ -266,11 +256,7 @@ func (k *walker) multiFields(v, list esjson.Value, none bool) error {
 	if len(names) == 0 {
 		names = []string{k.standIn("*")}
 	}
-	k.w.BeginArray()
-	for _, n := range names {
-		k.w.Text(n)
-	}
-	k.w.EndArray()
+	k.w.Texts(names)
 	return nil
 }
 
