@@ -101,6 +101,9 @@ func (u *Upstream) validate(r *report) {
 	if u.Discovery.Enabled && secure && plain {
 		r.fault(u.Pos.At("urls"), "one scheme: it is that of the nodes that discovery finds", "http and https")
 	}
+	if u.Discovery.Enabled && plain && u.Username != "" {
+		r.warn(u.Discovery.Pos.At("enabled"), "https", "by http only nodes are taken up that answer without the account")
+	}
 	checkPositive(r, u.Discovery.Pos.At("interval"), u.Discovery.Interval)
 	checkCiphers(r, u.Pos, u.MinVersion, u.CipherSuites)
 	u.validateAccount(r)

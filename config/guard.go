@@ -179,7 +179,7 @@ type Upstream struct {
 	Username     string     `yaml:"username"`
 	Password     Secret     `yaml:"password"`
 	PasswordFile string     `yaml:"password_file"`   // instead of password; its last line end is cut off
-	MaxConns     int        `yaml:"max_connections"` // to each node; guard may open two more for its own questions
+	MaxConns     int        `yaml:"max_connections"` // to each node; guard may open three more for its own questions
 
 	MaxQueue     int           `yaml:"max_queue"`     // requests that wait for a connection; 0: nobody waits
 	QueueTimeout time.Duration `yaml:"queue_timeout"` // of such a wait

@@ -142,21 +142,33 @@ func (b *answerBody) SourceDone() bool { return b.up.sourceDone() }
 // the cluster then knows that nobody waits for the rest.
 func (b *answerBody) Close() {
 	b.once.Do(func() {
-		alive := b.stop()
-		if !b.up.settle() {
-			alive = false
-			b.wire.kill() // now, since the upload may wait in it
-		}
-		b.keep = b.up.finish() && b.keep
-		alive = alive && b.keep && b.wire.body.ended()
-		if alive && b.wire.src.Buffered() > 0 {
-			b.wire.host.surplus()
-			alive = false
-		}
-		if !alive {
+		if !b.end() {
 			b.wire.kill()
 			return
 		}
 		b.wire.host.put(b.wire)
 	})
+}
+
+// over ends the call as Close does, and leaves the connection to the caller. It reports
+// whether another call may be made on it.
+func (b *answerBody) over() (open bool) {
+	b.once.Do(func() { open = b.end() })
+	return open
+}
+
+// end reports whether both bodies are through, and the connection fit for another call.
+func (b *answerBody) end() bool {
+	alive := b.stop()
+	if !b.up.settle() {
+		alive = false
+		b.wire.kill() // now, since the upload may wait in it
+	}
+	b.keep = b.up.finish() && b.keep
+	alive = alive && b.keep && b.wire.body.ended()
+	if alive && b.wire.src.Buffered() > 0 {
+		b.wire.host.surplus()
+		alive = false
+	}
+	return alive
 }

@@ -12,6 +12,8 @@ import (
 // that no identity of an older policy meets the rules of a newer one.
 type Planner interface {
 	Authenticator
+	// Cluster is the cluster_uuid of the state that it decides by; empty if it has none.
+	Cluster() string
 	// Principal maps the roles of an identity.
 	Principal(id ask.Identity) *ask.Principal
 	// Intake says how the body is to be read. An error that is an *ask.Rejection is

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"slices"
@@ -21,11 +22,20 @@ const (
 	discoveryPause   = 2 * time.Second  // the least between two, whatever happens
 	discoveryAgain   = 5 * time.Second  // after one that failed
 	probesAtOnce     = 16
+	openEvery        = time.Hour // is the cluster asked whether it answers without guard's account
 )
+
+// discovery is what is known between two looks. One goroutine looks.
+type discovery struct {
+	refused map[address]verdict // what the cluster has named and was not taken up
+	open    bool                // the cluster answers without guard's account
+	asked   time.Time           // when it was asked for that
+}
 
 // Discover keeps the list of nodes to what the cluster says of itself until ctx ends,
 // with a look every so often, and at once when no node can be reached any more.
 func (t *Transport) Discover(ctx context.Context, every time.Duration) {
+	t.Meet(ctx)
 	for ctx.Err() == nil {
 		pause := every
 		if err := t.discover(ctx); err != nil && ctx.Err() == nil {
@@ -49,16 +59,24 @@ func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) {
 	}
 }
 
-// discover looks once. What is not understood, or can't be reached, changes nothing; if
-// no node can be reached at all, those of the configuration are used again, whose names
-// may mean other machines by now.
+// discover looks once. What is not understood, or can't be reached, changes nothing; if no
+// node is fit for calls at all, those of the configuration are used again: what was found
+// may be somebody else by now, and the names of the configuration mean other machines.
 func (t *Transport) discover(ctx context.Context) error {
-	look, cancel := context.WithTimeout(ctx, discoveryTimeout)
-	defer cancel()
-	status, body, err := t.Fetch(look, "GET", nodesTarget)
+	err := t.find(ctx)
 	if err != nil && t.nodes.noneUp() {
+		t.discovery.asked = time.Time{}
 		return errors.Join(err, t.setNodes(t.configured))
 	}
+	return err
+}
+
+// find takes up the nodes that the cluster names.
+func (t *Transport) find(ctx context.Context) error {
+	look, cancel := context.WithTimeout(ctx, discoveryTimeout)
+	defer cancel()
+	t.learnOpen(look)
+	status, body, err := t.Fetch(look, "GET", nodesTarget)
 	if err != nil {
 		return err
 	}
@@ -69,9 +87,9 @@ func (t *Transport) discover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	usable := t.reachable(ctx, found)
+	usable := t.proven(ctx, found)
 	if len(usable) == 0 {
-		return fmt.Errorf("none of the %d nodes that the cluster names can be used; want their http.publish_address to be reachable from here", len(found))
+		return fmt.Errorf("none of the %d nodes that the cluster names can be used; want their http.publish_address to be reachable from here, and to be theirs", len(found))
 	}
 	if !whole { // who did not answer the cluster may well answer guard
 		usable = append(usable, t.nodes.addresses()...)
@@ -164,34 +182,83 @@ func isHostName(s string) bool {
 	return s != "" && len(s) < 256
 }
 
-// reachable returns those of list that are in use already, and those that guard can
-// connect to: what the cluster publishes may be meant for its own network.
-func (t *Transport) reachable(ctx context.Context, list []address) []address {
-	known := t.nodes.addresses()
-	fit := make([]bool, len(list))
+// learnOpen finds out whether the cluster answers without guard's account: then what it
+// names can prove itself before it gets the account. It does not ask often, since the
+// cluster may take it for a login that fails.
+func (t *Transport) learnOpen(ctx context.Context) {
+	if time.Since(t.discovery.asked) < openEvery {
+		return
+	}
+	c := lookCall()
+	c.own, c.anonymous = true, true
+	a, err := t.Do(ctx, c)
+	if err != nil {
+		return // the next look finds out
+	}
+	defer a.body.Close()
+	body, err := io.ReadAll(io.LimitReader(a.body, maxLook+1))
+	if err == nil {
+		s := readSight(a.status, body)
+		t.discovery.open, t.discovery.asked = s.cluster != "", time.Now()
+	}
+}
+
+// proven returns those of list that are in use already, and those that prove to be of the
+// cluster that guard is for: what the cluster publishes may be meant for its own network,
+// where other machines have these addresses, or be the address of guard itself.
+func (t *Transport) proven(ctx context.Context, list []address) []address {
+	known, ours := t.nodes.addresses(), t.nodes.ours()
+	sights := make([]sight, len(list))
 	room := make(chan struct{}, probesAtOnce)
 	var probes sync.WaitGroup
 	for i, at := range list {
 		if slices.Contains(known, at) {
-			fit[i] = true
+			sights[i].verdict = verdictGood
 			continue
 		}
 		room <- struct{}{}
 		probes.Go(func() {
 			defer func() { <-room }()
-			c, err := t.newHost(at).open(ctx, t.common.shown.load())
-			if err == nil {
-				_ = c.Close() // nothing was sent
-			}
-			fit[i] = err == nil
+			sights[i] = t.candidate(ctx, at, ours)
+			t.nodes.looks.WithLabelValues(string(sights[i].verdict)).Inc()
 		})
 	}
 	probes.Wait()
 	var out []address
+	refused := map[address]verdict{}
 	for i, at := range list {
-		if fit[i] {
+		v := sights[i].verdict
+		if v == verdictGood {
 			out = append(out, at)
+			continue
+		}
+		refused[at] = v
+		if t.discovery.refused[at] != v { // once
+			t.nodes.log.Load().Warn("node is not taken up", zap.String("node", at.name), zap.String("verdict", string(v)), zap.Error(sights[i].err))
 		}
 	}
+	t.discovery.refused = refused
 	return out
+}
+
+// candidate looks at what may be a node of the cluster. One without a cluster manager may
+// be taken up; it is known for what it is. Nothing is sent to who can't prove itself: the
+// proof is the cluster_uuid, told without guard's account where the cluster does that, and
+// else to the account over TLS, where a certificate has shown who gets it.
+func (t *Transport) candidate(ctx context.Context, at address, ours string) sight {
+	switch h := t.newHost(at); {
+	case ours == "":
+		return sight{verdict: verdictUnproven, err: errors.New("it is not known yet which cluster guard is for")}
+	case h.found && !h.secure && !t.discovery.open:
+		return sight{verdict: verdictUnproven, err: errors.New("the cluster says who it is to guard's account alone, which is not sent to a node that was found by plain http; want https")}
+	default:
+		s := h.look(ctx)
+		switch {
+		case s.cluster != "" && s.cluster != ours:
+			return foreign(s.cluster, ours)
+		case s.verdict == verdictLeaderless:
+			s.verdict = verdictGood
+		}
+		return s
+	}
 }

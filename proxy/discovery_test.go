@@ -120,6 +120,7 @@ func TestDiscovery(t *testing.T) {
 	nodesSay(other, &says)
 	at := func(f *esfake) string { return f.ln.Addr().String() }
 	tr := newTestTransport(t, seed.url())
+	tr.Meet(t.Context())
 	f := func(answer, fault string, want ...string) {
 		t.Helper()
 		says.Store(answer)

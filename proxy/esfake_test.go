@@ -22,6 +22,8 @@ type esfake struct {
 	mu     sync.Mutex // guards all below
 	answer func(c net.Conn, r *http.Request, body []byte)
 	raw    func(c net.Conn, br *bufio.Reader)
+	say    func(c net.Conn, r *http.Request) // to looks; nil: it is of fakeCluster
+	looks  []http.Header                     // of looks
 	seen   []seenRequest
 	conns  map[net.Conn]bool
 	total  int
@@ -135,6 +137,9 @@ func (f *esfake) serve(c net.Conn) {
 		if err != nil {
 			return // a cut body: nothing is executed
 		}
+		if f.looked(c, r) {
+			continue
+		}
 		f.check(r)
 		f.mu.Lock()
 		f.seen = append(f.seen, seenRequest{r.Method, r.RequestURI, r.Header.Clone(), string(body)})
@@ -142,6 +147,44 @@ func (f *esfake) serve(c net.Conn) {
 		f.mu.Unlock()
 		answer(c, r, body)
 	}
+}
+
+// fakeCluster is the cluster of which fakes are, if a test does not say another.
+const fakeCluster = "cluster-of-fakes"
+
+// looked answers a look of guard, which is not recorded.
+func (f *esfake) looked(c net.Conn, r *http.Request) bool {
+	if r.RequestURI != lookTarget {
+		return false
+	}
+	f.mu.Lock()
+	f.looks = append(f.looks, r.Header.Clone())
+	say := f.say
+	f.mu.Unlock()
+	if say == nil {
+		say = ofCluster(fakeCluster)
+	}
+	say(c, r)
+	return true
+}
+
+// says sets what the node answers to looks, as raw bytes.
+func (f *esfake) says(say func(c net.Conn, r *http.Request)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.say = say
+}
+
+// lookHeaders returns the headers of looks that came so far.
+func (f *esfake) lookHeaders() []http.Header {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]http.Header(nil), f.looks...)
+}
+
+// ofCluster is the answer to a look of a good node.
+func ofCluster(uuid string) func(net.Conn, *http.Request) {
+	return func(c net.Conn, _ *http.Request) { writeAnswer(c, 200, `{"cluster_uuid":"`+uuid+`"}`) }
 }
 
 func (f *esfake) check(r *http.Request) {

@@ -33,8 +33,8 @@ func (t *turn) fetchShared(c *gate.Call) (gate.Answer, error) {
 		return gate.Answer{}, internalFault(fmt.Errorf("BUG: a shared call %q that is a client's", c.Target))
 	}
 	s := t.srv
-	return s.shared.do(t.conn.ctx, s.base, c.Method+" "+c.Target, func(ctx context.Context) (gate.Answer, error) {
-		w := &call{method: c.Method, target: c.Target, fields: []field{newField("Accept", jsonType)}, repeatable: c.Repeatable}
+	return s.shared.do(t.conn.ctx, s.base, t.cluster+" "+c.Method+" "+c.Target, func(ctx context.Context) (gate.Answer, error) {
+		w := &call{method: c.Method, target: c.Target, fields: []field{newField("Accept", jsonType)}, repeatable: c.Repeatable, cluster: t.cluster}
 		a, err := statusOf(s.cluster.Do(ctx, w))
 		if w.again(err) {
 			a, err = statusOf(s.cluster.Do(ctx, w))
@@ -157,7 +157,7 @@ func (t *turn) forwardCall(f *gate.Forwarding) (c *call, local *gate.Answer, err
 func (t *turn) wireCall(c *gate.Call, p passing) *call {
 	h := &t.conn.head
 	p.cors = t.srv.cors != nil
-	w := &call{method: c.Method, target: c.Target, fields: h.requestFields(p), repeatable: c.Repeatable}
+	w := &call{method: c.Method, target: c.Target, fields: h.requestFields(p), repeatable: c.Repeatable, cluster: t.cluster}
 	if !p.own && t.origin.client.IsValid() {
 		w.fields = append(w.fields, newField("X-Forwarded-For", t.forwardedFor()))
 	}

@@ -33,6 +33,7 @@ type fakeGate struct {
 	fakeAuth
 	name       string        // the domain of those that it knows
 	nobody     bool          // it knows nobody
+	cluster    string        // of the state that it decides by
 	auth       Authenticator // instead of fakeAuth
 	restricted bool
 	intake     gate.Intake
@@ -83,6 +84,8 @@ func (g *fakeGate) knows() Authenticator {
 	}
 	return g.auth
 }
+
+func (g *fakeGate) Cluster() string { return g.cluster }
 
 func (g *fakeGate) Principal(id ask.Identity) *ask.Principal {
 	return &ask.Principal{Identity: id, Unrestricted: !g.restricted}

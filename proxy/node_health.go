@@ -17,22 +17,30 @@ const (
 	leastShare = 0.05 // of a node that has just come back
 )
 
-// health is what is known of a node from the calls that were sent to it. The lock of
-// nodes guards it.
+// health is what is known of a node from the calls that were sent to it, and from looks at
+// it. The lock of nodes guards it.
+//
+// A call that can't reach a node takes it out. What else a call meets, if it may speak
+// against the node, only makes guard look: a client must not be able to take a good node
+// from others, and an answer that refuses it is mostly right.
 type health struct {
-	out    bool      // no call goes to it as long as another node is up
+	out    bool      // it can't be reached
+	unfit  verdict   // of the last look, if it was not good
 	faults int       // stalls and cuts since its last good answer
-	times  int       // how often it went out since then
+	times  int       // how often it went out or unfit since then
 	since  time.Time // when it came back; zero: it has its whole share
-	stop   func()    // ends the probe; nil unless it is out
 }
 
-// end stops the probe of a node that is out.
-func (s *health) end() {
-	if s.stop != nil {
-		s.stop()
-		s.stop = nil
+// up reports whether a node is fit for calls. One that is not gets none as long as
+// another is.
+func (s *health) up() bool { return s.why() == "" }
+
+// why is the verdict by which a node gets no calls; empty if it is up.
+func (s *health) why() verdict {
+	if s.out {
+		return verdictUnreachable
 	}
+	return s.unfit
 }
 
 // weight is the share of a node that starts slowly: 1 is all of it.
@@ -55,7 +63,7 @@ func (h *host) answered() {
 	h.nodes.mu.Lock()
 	defer h.nodes.mu.Unlock()
 	h.health.faults = 0
-	if !h.health.out { // else the answer came over a connection of before
+	if h.health.up() { // else the answer came over a connection of before
 		h.health.times = 0
 		h.shaky.Store(false)
 	}
@@ -77,7 +85,7 @@ func (h *host) blame(err error) {
 	var idle []*wire
 	out := !h.health.out && !h.removed && !n.closed && (we.kind == faultConnect || h.health.faults >= maxFaults || h.health.times > 0)
 	if out {
-		idle = n.takeOut(h)
+		idle = n.fall(h, verdictUnreachable)
 	}
 	n.mu.Unlock()
 	shutAll(idle)
@@ -86,40 +94,132 @@ func (h *host) blame(err error) {
 	}
 }
 
-// takeOut takes h out until a probe has reached it. The lock is held; the caller closes
-// the connections that it returns.
-func (n *nodes) takeOut(h *host) []*wire {
-	ctx, stop := context.WithCancel(context.Background())
+// fall takes h out, or makes it unfit, until a look at it is good. The lock is held; the
+// caller closes the connections that it returns.
+func (n *nodes) fall(h *host, why verdict) []*wire {
 	times := h.health.times
-	h.health = health{out: true, times: times + 1, stop: stop}
-	n.tasks.Go(func() { h.probe(ctx, times) })
+	if h.health.up() {
+		times++
+	}
+	h.health = health{out: why == verdictUnreachable, times: times}
+	if !h.health.out {
+		h.health.unfit = why
+	}
+	h.shaky.Store(true)
+	n.attend(h, times-1, false)
 	if n.count(stateUp) == 0 {
-		select {
-		case n.lost <- struct{}{}:
-		default:
-		}
+		n.signal(n.lost)
 	}
 	idle := h.release()
 	n.serve() // if it was the last, those who wait may try the others
 	return idle
 }
 
-// probe connects to a node that is out until it can, so that no call of a client has
-// to find out.
-func (h *host) probe(ctx context.Context, times int) {
-	for ; ; times++ {
-		sleep(ctx, pauseOf(times), nil)
-		c, err := h.open(ctx, h.shown.load())
-		if err == nil {
-			_ = c.Close() // nothing was sent
+// signal leaves a token for who waits.
+func (n *nodes) signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// attend has a goroutine look at h, at once or after a pause, until it is up; times is how
+// often it has fallen before. The lock is held.
+func (n *nodes) attend(h *host, times int, now bool) {
+	if h.stop != nil || h.removed || n.closed {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	h.stop = stop
+	n.tasks.Go(func() {
+		for ; ; times++ {
+			if !now {
+				sleep(ctx, pauseOf(times), nil)
+			}
+			now = false
+			s := h.look(ctx)
+			if ctx.Err() != nil || h.judge(s) {
+				return
+			}
 		}
-		if ctx.Err() != nil {
-			return // it is back already, or gone
+	})
+}
+
+// unattend ends the goroutine that looks at h, if there is one. The lock is held.
+func (h *host) unattend() {
+	if h.stop != nil {
+		h.stop()
+		h.stop = nil
+	}
+}
+
+// doubt has guard look at a node of which a call had an answer that may come from none,
+// unless it has just done so.
+func (h *host) doubt() {
+	n := h.nodes
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if time.Since(h.looked) >= n.limits.lookPause {
+		n.attend(h, h.health.times, true)
+	}
+}
+
+// judge notes what a look at a node has found. It reports whether the node is up, and then
+// nobody attends to it any more.
+func (h *host) judge(s sight) (up bool) {
+	n := h.nodes
+	n.mu.Lock()
+	if h.removed || n.closed {
+		n.mu.Unlock()
+		return true
+	}
+	h.looked = time.Now()
+	if s.cluster != "" {
+		h.cluster = s.cluster
+		n.settle(h)
+		if n.home.uuid != "" && s.cluster != n.home.uuid {
+			s = foreign(s.cluster, n.home.uuid)
 		}
-		if err == nil {
-			h.revive()
-			return
+	}
+	n.looks.WithLabelValues(string(s.verdict)).Inc()
+	was := h.health
+	var idle []*wire
+	switch s.verdict {
+	case verdictBusy:
+	case verdictGood:
+		if !was.up() {
+			h.health = health{times: was.times, since: time.Now()}
+			n.serve()
 		}
+	default:
+		if s.verdict != was.why() {
+			idle = n.fall(h, s.verdict)
+		}
+	}
+	is := h.health
+	if is.up() {
+		h.unattend()
+	}
+	n.signal(n.news)
+	n.mu.Unlock()
+	shutAll(idle)
+	n.tell(h, was, is, s.err)
+	return is.up()
+}
+
+// tell logs what has changed.
+func (n *nodes) tell(h *host, was, is health, err error) {
+	log := n.log.Load()
+	switch {
+	case was.why() == is.why():
+	case is.up():
+		log.Info("node is back", zap.String("node", h.name))
+	case is.out:
+		log.Warn("node is out", zap.String("node", h.name), zap.Error(err))
+	case is.unfit == verdictForeign:
+		log.Error("node is of another cluster: it gets no calls", zap.String("node", h.name), zap.Error(err))
+	default:
+		log.Warn("node is unfit", zap.String("node", h.name), zap.String("verdict", string(is.unfit)), zap.Error(err))
 	}
 }
 
@@ -133,13 +233,14 @@ func jitter(pause time.Duration) time.Duration {
 	return pause*3/4 + rand.N(pause/2+1) //nolint:gosec // G404: not a secret
 }
 
-// revive notes that a connection to the node could be made.
+// revive notes that a connection to the node could be made, where no cluster is known of
+// which it could have to be.
 func (h *host) revive() {
 	n := h.nodes
 	n.mu.Lock()
 	back := h.health.out && !h.removed
 	if back {
-		h.health.end()
+		h.unattend()
 		h.health = health{times: h.health.times, since: time.Now()}
 		n.serve()
 	}

@@ -3,13 +3,12 @@ package proxy
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 )
 
@@ -28,16 +27,21 @@ var (
 type nodes struct {
 	limits nodeLimits
 	log    atomic.Pointer[zap.Logger]
-	tasks  sync.WaitGroup // probes; see node_health.go
+	tasks  sync.WaitGroup // those who attend to nodes; see node_health.go
 	lost   chan struct{}  // holds a token when the last node went out
+	news   chan struct{}  // holds a token when a node was looked at
 
-	surplus atomic.Int64 // connections on which more came than was asked for
+	looking chan struct{} // holds a token for each look under way
+
+	surplus atomic.Int64           // connections on which more came than was asked for
+	looks   *prometheus.CounterVec // looks at nodes, by verdict
 
 	mu      sync.Mutex // guards all below, and the lower half of host
 	list    []*host
 	leaving []*host // removed, with calls under way
 	waiting queue
 	picks   uint64 // how often a node was chosen
+	home    home
 	reaper  *time.Timer
 	reaping bool // the reaper is set
 	closed  bool
@@ -50,6 +54,7 @@ type nodeLimits struct {
 	queueTime time.Duration // the longest such wait
 	slowStart time.Duration // until a node that came back has its whole share
 	idleTime  time.Duration // an older idle connection is closed
+	lookPause time.Duration // the least between two looks at a node for which calls gave the reason
 	connect   time.Duration
 }
 
@@ -58,7 +63,11 @@ type host struct {
 	address
 	hostCommon
 	nodes *nodes
-	shaky atomic.Bool // its next good answer is news; see answered
+	found bool // the cluster named it, and not the configuration
+	// anonymous tells that it has to prove on each connection that it is of the cluster before
+	// guard's account is sent on it.
+	anonymous bool
+	shaky     atomic.Bool // its next good answer is news; see answered
 
 	// The lock of nodes guards all below.
 	conns   int     // open ones, or about to be opened
@@ -67,6 +76,9 @@ type host struct {
 	picked  uint64  // when it was chosen last, in picks
 	removed bool    // it is not in the list any more
 	health  health
+	looked  time.Time // when guard looked at it last
+	cluster string    // of which it said to be then, or the last time that it said so
+	stop    func()    // ends who attends to it; nil: nobody does
 }
 
 // asks notes that n of guard's own questions more are under way: one of them waits for
@@ -97,19 +109,22 @@ func (n *nodes) roomFor(p *pick) int {
 
 // pick says what connection a call wants.
 type pick struct {
-	own   bool    // guard asks it itself
-	avoid *host   // where the call failed before: rather another node, and a new connection
-	tried []*host // they could not be reached
+	own     bool    // guard asks it itself
+	cluster string  // of which the node must be; empty: any
+	avoid   *host   // where the call failed before: rather another node, and a new connection
+	tried   []*host // they could not be reached
+	last    bool    // no node is left that has proved to be of the cluster; see accepts
 }
 
 // slot is room for one call at a node: a connection that lay idle, or leave to open one.
 type slot struct {
 	host *host
 	wire *wire
+	last bool // only because no better node is known
 }
 
 func newNodes(l nodeLimits) *nodes {
-	n := &nodes{limits: l, lost: make(chan struct{}, 1)}
+	n := &nodes{limits: l, lost: make(chan struct{}, 1), news: make(chan struct{}, 1), looking: make(chan struct{}, looksAtOnce), looks: newLooks()}
 	n.log.Store(zap.NewNop())
 	n.reaper = time.AfterFunc(time.Hour, n.reap)
 	n.reaper.Stop()
@@ -124,7 +139,11 @@ func (n *nodes) acquire(ctx context.Context, p pick) (*wire, error) {
 	for {
 		s, err := n.reserve(ctx, &p)
 		if errors.Is(err, errAllTried) && last != nil {
-			return nil, last
+			if p.last || !errors.Is(last, errUnproven) {
+				return nil, last
+			}
+			p.last, p.tried = true, nil
+			continue
 		}
 		if err != nil {
 			return nil, err
@@ -158,7 +177,7 @@ func (n *nodes) reserve(ctx context.Context, p *pick) (slot, error) {
 	}
 	if !left {
 		n.mu.Unlock()
-		return slot{}, errAllTried
+		return slot{}, &wireError{faultConnect, errAllTried}
 	}
 	w, err := n.enqueue(p.avoid)
 	n.serve() // a node that the call has tried may be back
@@ -167,246 +186,6 @@ func (n *nodes) reserve(ctx context.Context, p *pick) (slot, error) {
 		return slot{}, err
 	}
 	return n.await(ctx, w)
-}
-
-// rank orders nodes before their load does: the lowest is the best.
-type rank int
-
-const (
-	rankUp     rank = iota
-	rankHeld        // it starts slowly, and this call is not in its share
-	rankFailed      // the call failed there before
-	rankOut
-	rankLast // out, and the call failed there before
-)
-
-// choose returns the node that a call is best sent to, or nil if none has room: the
-// one with the least load, and of equals the one that was chosen longest ago. Nodes
-// that are out are taken only if no other is known. left reports whether there is a
-// node at all that the call has not tried.
-func (n *nodes) choose(p *pick) (best *host, left bool) {
-	var (
-		bestRank rank
-		bestLoad float64
-		up       bool // a node is up, with room or without
-	)
-	for _, h := range n.list {
-		if len(p.tried) > 0 && slices.Contains(p.tried, h) {
-			continue
-		}
-		left, up = true, up || !h.health.out
-		if h.load() >= n.roomFor(p) {
-			continue
-		}
-		r, load := h.merit(p, n.limits.slowStart)
-		if best == nil || r < bestRank || r == bestRank && (load < bestLoad || load == bestLoad && h.picked < best.picked) {
-			best, bestRank, bestLoad = h, r, load
-		}
-	}
-	if up && bestRank >= rankOut {
-		return nil, left
-	}
-	return best, left
-}
-
-// merit is what choose compares nodes by. A node that starts slowly counts its load
-// for more than it is and takes part in a share of the choices only: the first bounds
-// it where there is much to do, the second where calls come one by one.
-func (h *host) merit(p *pick, slowStart time.Duration) (rank, float64) {
-	load := float64(h.load() - h.asked)
-	switch {
-	case h.health.out && h == p.avoid:
-		return rankLast, load
-	case h.health.out:
-		return rankOut, load
-	case h == p.avoid:
-		return rankFailed, load
-	}
-	r := rankUp
-	if w := h.health.weight(slowStart); w < 1 {
-		load /= w
-		if rand.Float64() >= w { //nolint:gosec // G404: a share, not a secret
-			r = rankHeld
-		}
-	}
-	return r, load
-}
-
-// take makes a slot of the room of h. What failed before gets leave to open a
-// connection, if there is. The lock is held.
-func (n *nodes) take(h, avoid *host) slot {
-	n.picks++
-	h.picked = n.picks
-	if avoid == nil || h.conns >= n.limits.maxConns {
-		if w := h.pop(); w != nil {
-			return slot{h, w}
-		}
-	}
-	h.conns++
-	return slot{host: h}
-}
-
-// pop takes the newest idle connection, or returns nil. The lock is held.
-func (h *host) pop() *wire {
-	last := len(h.idle) - 1
-	if last < 0 {
-		return nil
-	}
-	w := h.idle[last]
-	h.idle[last] = nil
-	h.idle = h.idle[:last]
-	return w
-}
-
-// connection makes a slot a connection that is fit for a call. No byte of the call is
-// sent before it returns. If it fails, the slot is given back.
-func (s slot) connection(ctx context.Context, p *pick) (*wire, error) {
-	h := s.host
-	for w := s.wire; w != nil; w = h.another() {
-		if p.avoid == nil && w.fit() {
-			return w, nil
-		}
-		w.shut()
-		if p.avoid != nil {
-			break
-		}
-	}
-	made := h.shown.load()
-	c, err := h.open(ctx, made)
-	if err == nil {
-		h.revive()
-		return newWire(c, h, made), nil
-	}
-	if ctx.Err() != nil {
-		h.drop()
-		return nil, &wireError{faultGone, context.Cause(ctx)}
-	}
-	err = &wireError{faultConnect, fmt.Errorf("cannot connect to node %s: %w", h.name, err)}
-	if !isOurs(err) {
-		h.blame(err)
-	}
-	h.drop()
-	return nil, err
-}
-
-// fit reports whether a pooled connection may carry a call.
-func (w *wire) fit() bool {
-	if time.Since(w.idle) >= w.host.nodes.limits.idleTime || !w.current() {
-		return false
-	}
-	found := w.rest()
-	if found == spoken {
-		w.host.surplus()
-	}
-	return found == silent
-}
-
-// another returns a further idle connection to one whose connection was of no use, or
-// nil.
-func (h *host) another() *wire {
-	n := h.nodes
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	w := h.pop()
-	if w != nil {
-		n.dropped(h) // the slot of the other one
-	}
-	return w
-}
-
-// put gives back a connection that has served a call.
-func (h *host) put(w *wire) {
-	n := h.nodes
-	w.idle = time.Now()
-	n.mu.Lock()
-	keep := !n.closed && !h.removed && !h.health.out && w.current()
-	if keep {
-		h.idle = append(h.idle, w)
-		n.serve()
-		n.setReaper(n.limits.idleTime)
-	}
-	n.mu.Unlock()
-	if !keep {
-		w.kill()
-	}
-}
-
-// drop gives back the slot of a connection that was closed, or never opened.
-func (h *host) drop() {
-	h.nodes.mu.Lock()
-	h.nodes.dropped(h)
-	h.nodes.mu.Unlock()
-}
-
-func (n *nodes) dropped(h *host) {
-	h.conns--
-	if h.removed && h.conns == 0 {
-		n.leaving = without(n.leaving, h)
-	}
-	n.serve()
-}
-
-// release empties the pool of h. The caller closes what it gets once the lock is free.
-func (h *host) release() []*wire {
-	idle := h.idle
-	h.conns -= len(idle)
-	h.idle = nil
-	return idle
-}
-
-func shutAll(idle []*wire) {
-	for _, w := range idle {
-		w.shut()
-	}
-}
-
-// retire closes what lies idle, because a new connection would be made with other
-// certificates, CAs or a password.
-func (n *nodes) retire() {
-	n.mu.Lock()
-	var idle []*wire
-	for _, h := range n.list {
-		idle = append(idle, h.release()...)
-	}
-	n.serve()
-	n.mu.Unlock()
-	shutAll(idle)
-}
-
-// setReaper lets the reaper look in after a time, if it is not to come anyway. The lock
-// is held.
-func (n *nodes) setReaper(after time.Duration) {
-	if !n.reaping && !n.closed {
-		n.reaping = true
-		n.reaper.Reset(after)
-	}
-}
-
-// reap closes connections that lay idle for too long, so that nothing is held when
-// nobody calls.
-func (n *nodes) reap() {
-	n.mu.Lock()
-	var old []*wire
-	var oldest time.Time // of those that stay
-	now := time.Now()
-	for _, h := range n.list {
-		i := 0
-		for i < len(h.idle) && now.Sub(h.idle[i].idle) >= n.limits.idleTime {
-			i++
-		}
-		old = append(old, h.idle[:i]...)
-		h.idle = slices.Delete(h.idle, 0, i)
-		h.conns -= i
-		if len(h.idle) > 0 && (oldest.IsZero() || h.idle[0].idle.Before(oldest)) {
-			oldest = h.idle[0].idle
-		}
-	}
-	n.reaping = false
-	if !oldest.IsZero() {
-		n.setReaper(oldest.Add(n.limits.idleTime).Sub(now))
-	}
-	n.mu.Unlock()
-	shutAll(old)
 }
 
 // set makes list the nodes. Those that stay keep their connections and their health.
@@ -441,7 +220,7 @@ func (n *nodes) set(list []address, newHost func(address) *host) {
 			continue
 		}
 		h.removed = true
-		h.health.end()
+		h.unattend()
 		idle = append(idle, h.release()...)
 		if h.conns > 0 {
 			n.leaving = append(n.leaving, h)
@@ -449,6 +228,7 @@ func (n *nodes) set(list []address, newHost func(address) *host) {
 	}
 	n.serve()
 	n.mu.Unlock()
+	n.signal(n.news) // who waits for all to be looked at may wait for one less
 	shutAll(idle)
 }
 
@@ -464,7 +244,7 @@ func (n *nodes) close() {
 	n.reaper.Stop()
 	var idle []*wire
 	for _, h := range n.list {
-		h.health.end()
+		h.unattend()
 		idle = append(idle, h.release()...)
 	}
 	n.waiting.refuse()
@@ -483,7 +263,7 @@ func (n *nodes) addresses() (list []address) {
 	return list
 }
 
-// noneUp reports whether all nodes are out.
+// noneUp reports whether no node is fit for calls.
 func (n *nodes) noneUp() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"guard/config"
@@ -24,6 +26,8 @@ type Transport struct {
 	common     hostCommon
 	configured []address // the URLs of the configuration
 	nodes      *nodes
+	meeting    sync.Once
+	discovery  discovery
 }
 
 var _ upstream = (*Transport)(nil)
@@ -39,7 +43,7 @@ func NewTransport(c config.Upstream, t config.Timeouts) (*Transport, error) {
 		common: hostCommon{shown: shown, connect: t.Connect, timeout: t.Upstream},
 		nodes: newNodes(nodeLimits{
 			maxConns: max(c.MaxConns, 1), maxQueue: c.MaxQueue, queueTime: c.QueueTimeout, slowStart: c.SlowStart,
-			idleTime: maxIdleTime, connect: t.Connect,
+			idleTime: maxIdleTime, connect: t.Connect, lookPause: lookPause,
 		}),
 	}
 	shown.swapped = tr.nodes.retire
@@ -77,11 +81,16 @@ func (t *Transport) setNodes(list []address) error {
 
 // Do sends c to one of the nodes.
 func (t *Transport) Do(ctx context.Context, c *call) (*answer, error) {
+	p := pick{own: c.own, cluster: c.cluster}
+	if p.cluster == "" {
+		p.cluster = t.nodes.ours()
+	}
 	for {
 		if ctx.Err() != nil { // a connection that lies ready must not tempt it
 			return nil, &wireError{faultGone, context.Cause(ctx)}
 		}
-		w, err := t.nodes.acquire(ctx, pick{avoid: c.node, own: c.own})
+		p.avoid, p.tried = c.node, slices.Clone(c.shunned)
+		w, err := t.nodes.acquire(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -91,10 +100,16 @@ func (t *Transport) Do(ctx context.Context, c *call) (*answer, error) {
 		w.host.asks(c, -1)
 		if err == nil {
 			w.host.answered()
+			if a.odd() {
+				w.host.doubt()
+			}
 			return a, nil
 		}
 		if blame {
 			w.host.blame(err)
+		}
+		if isGarbage(err) {
+			w.host.doubt()
 		}
 		if !c.again(err) {
 			return nil, err
@@ -111,11 +126,17 @@ func (c *call) again(err error) bool {
 		return false
 	}
 	var we *wireError
-	if !errors.As(err, &we) || we.kind != faultCut {
+	if !errors.As(err, &we) || we.kind != faultCut && we.kind != faultGarbage {
 		return false
 	}
 	c.repeatable = false
 	return true
+}
+
+// isGarbage reports whether a call got an answer that is none.
+func isGarbage(err error) bool {
+	var we *wireError
+	return errors.As(err, &we) && we.kind == faultGarbage
 }
 
 // Reload puts to work what the files of certificates, keys, CAs and the password hold
@@ -171,7 +192,9 @@ type hostCommon struct {
 }
 
 func (t *Transport) newHost(at address) *host {
-	return &host{address: at, hostCommon: t.common, nodes: t.nodes}
+	h := &host{address: at, hostCommon: t.common, nodes: t.nodes, found: !slices.Contains(t.configured, at)}
+	h.anonymous = h.found && (!h.secure || t.discovery.open)
+	return h
 }
 
 // deadPeer notices within half a minute that the far end of a connection is gone

@@ -25,8 +25,11 @@ type turn struct {
 	req    ask.Request
 	who    *ask.Principal // nil until somebody vouched for the caller
 	route  string
-	share  share
-	start  time.Time
+
+	cluster string // of the snapshot that decides
+
+	share share
+	start time.Time
 
 	compat compatible
 
@@ -46,6 +49,9 @@ func (t *turn) run() reply {
 	t.site = s.cors.siteOf(h)
 	if t.conn.refusal != nil {
 		return t.refuse(t.conn.refusal)
+	}
+	if h.value(lookHeader) != "" {
+		return t.refuse(badRequest("guard is no node of a cluster"))
 	}
 	if t.conn.trusted() {
 		t.origin = s.front.proxies.originOf(t.conn.peer, h)
@@ -148,7 +154,7 @@ func loginReason(met ask.Limit) ask.Reason {
 // need for newer state starts again, once, on a newer one (law 10).
 func (t *turn) plan(planner Planner, id ask.Identity, unfair error) reply {
 	for fresh := false; ; fresh = true {
-		t.who = planner.Principal(id)
+		t.who, t.cluster = planner.Principal(id), planner.Cluster()
 		if t.who == nil {
 			return t.refuse(internalFault(errors.New("BUG: a snapshot without a principal for a known caller")))
 		}

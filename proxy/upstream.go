@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"guard/internal/ask"
 )
@@ -29,9 +30,12 @@ type call struct {
 	framing    framing // of body
 	abort      func()  // ends a read of the source that body waits in
 	repeatable bool
-	own        bool // guard's own question, which may wait for long and is no work for the node
+	own        bool   // guard's own question, which may wait for long and is no work for the node
+	cluster    string // by whose state it was decided; empty: whichever guard is for
+	anonymous  bool   // without guard's account
 
-	node *host // where it was sent last
+	node    *host   // where it was sent last
+	shunned []*host // where it is not to be sent
 }
 
 // answer is the head of the cluster's answer and a body still to be read.
@@ -44,6 +48,19 @@ type answer struct {
 	length   int64
 	bodiless bool
 	body     answerSource
+}
+
+// odd reports whether an answer is one that may come from no node: a refusal of guard's
+// account, a word of a balancer, or of another service. Nodes give such answers too.
+func (a *answer) odd() bool {
+	switch {
+	case a.status == 401, a.status == 403, a.status == 407, a.status == 502, a.status == 503, a.status == 504:
+		return true
+	case a.status/100 == 3:
+		return a.status != 304
+	}
+	kind := a.value("content-type")
+	return strings.HasPrefix(kind, "text/html") || a.status >= 400 && strings.HasPrefix(kind, "text/")
 }
 
 // sizeHint says how long the body will be.

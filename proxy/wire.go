@@ -31,6 +31,9 @@ type wire struct {
 	buf  []byte
 	dead atomic.Bool
 
+	cluster string // that it has proved to lead to; see node_look.go
+	bare    bool   // it has no slot to give back
+
 	raw   syscall.RawConn // the socket, for rest; nil if there is none to look at
 	look  func(uintptr)   // lookAt, bound once
 	found rest            // what it saw last
@@ -65,7 +68,7 @@ func (w *wire) current() bool { return w.made == w.host.shown.load() }
 
 // kill ends the connection, and whatever reads or writes on it, and frees its slot.
 func (w *wire) kill() {
-	if w.shut() {
+	if w.shut() && !w.bare {
 		w.host.drop()
 	}
 }
@@ -117,7 +120,9 @@ func (w *wire) appendHead(b []byte, c *call) []byte {
 	b = append(b, " HTTP/1.1\r\nHost: "...)
 	b = append(b, w.host.name...)
 	b = append(b, "\r\n"...)
-	b = append(b, w.made.account...)
+	if !c.anonymous {
+		b = append(b, w.made.account...)
+	}
 	for _, f := range c.fields {
 		b = append(b, f.name...)
 		b = append(b, ": "...)

@@ -70,6 +70,7 @@ func checkLive(ctx context.Context, out io.Writer, c *config.Config) error {
 		return err
 	}
 	defer t.Close()
+	t.Meet(ctx)
 	state, err := readState(ctx, t)
 	if err != nil {
 		return fmt.Errorf("cannot read the cluster: %w", err)

@@ -32,6 +32,14 @@ type snapshot struct {
 	*gate.Snapshot
 }
 
+// Cluster is that of the state.
+func (s *snapshot) Cluster() string {
+	if s.State().Empty() {
+		return ""
+	}
+	return s.State().ClusterUUID
+}
+
 var (
 	_ proxy.Snapshots = (*current)(nil)
 	_ proxy.Planner   = (*snapshot)(nil)

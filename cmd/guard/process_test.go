@@ -72,7 +72,7 @@ func (s *stubCluster) serve(w http.ResponseWriter, r *http.Request) {
 		recorded("metadata")
 	case path == "/_cluster/state/version" && r.URL.Query().Has("wait_for_metadata_version"):
 		w.WriteHeader(http.StatusForbidden) // then guard polls
-	case path == "/_cluster/state/version":
+	case path == "/_cluster/state/version", path == "/_cluster/state/blocks":
 		recorded("version")
 	case strings.HasSuffix(path, "/_search"):
 		s.search(w, r)

@@ -152,7 +152,8 @@ func (srv *server) run(ctx context.Context, heard signals) error {
 	// Requests under way need all parts to the end: none ends before the drain has.
 	parts := newParts(context.WithoutCancel(ctx), srv.log)
 	parts.run("probes", func(context.Context) error { return closed(probes.Serve(internal)) })
-	parts.run("cluster state", srv.source.Run)
+	parts.run("cluster state", func(ctx context.Context) error { srv.transport.Meet(ctx); return srv.source.Run(ctx) })
+	parts.run("nodes", func(ctx context.Context) error { srv.transport.Watch(ctx); return nil })
 	parts.run("reloads", func(ctx context.Context) error { srv.reloads.run(ctx); return nil })
 	parts.run("SIGHUP", func(ctx context.Context) error { srv.reloadOn(ctx, heard.reload); return nil })
 	parts.run("open cluster", func(ctx context.Context) error { srv.warnIfOpen(ctx); return nil })

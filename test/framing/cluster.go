@@ -190,6 +190,7 @@ func (c *Cluster) await(q *Request) {
 // "open". See indexresolver/source.
 const (
 	versionTarget = "/_cluster/state/version"
+	lookTarget    = "/_cluster/state/blocks"
 	stateTarget   = "/_cluster/state/version,metadata"
 	aliasTarget   = "/_alias?expand_wildcards=all"
 
@@ -211,7 +212,7 @@ func ownAnswer(q *Request) (string, bool) {
 		return jsonAnswer(q, aliases), true
 	case q.Target == stateTarget:
 		return jsonAnswer(q, state), true
-	case q.Target == versionTarget, strings.HasPrefix(q.Target, versionTarget+"?"):
+	case q.Target == versionTarget, strings.HasPrefix(q.Target, versionTarget+"?"), strings.HasPrefix(q.Target, lookTarget+"?"):
 		return jsonAnswer(q, "{"+stamp+"}"), true
 	}
 	return "", false
