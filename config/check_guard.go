@@ -14,6 +14,11 @@ func (c *Config) validate(r *report) {
 	c.validateListen(r)
 	c.validateProxies(r)
 	checkAddress(r, c.Pos.At("internal"), c.Internal)
+	for i, name := range c.InternalHosts {
+		if !isHostName(name) {
+			r.fault(c.Pos.Item("internal_hosts", i), "a name without a port, such as guard.search.svc", "%q", name)
+		}
+	}
 	if c.Listen == c.Internal && !strings.HasSuffix(c.Listen, ":0") {
 		r.fault(c.Pos.At("internal"), "an address of its own: probes and metrics are not for clients", "%q, the same as listen", c.Internal)
 	}
@@ -51,6 +56,17 @@ func checkAddress(r *report, pos Pos, address string) {
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		r.fault(pos, want, "port %q", port)
 	}
+}
+
+// isHostName reports whether a Host header can hold s as it is, without a port.
+func isHostName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_') {
+			return false
+		}
+	}
+	return s != "" && len(s) < 256
 }
 
 // checkPublished refuses what a client could not connect to.

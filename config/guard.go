@@ -18,6 +18,7 @@ type Config struct {
 	TrustedProxies  []string        `yaml:"trusted_proxies"`  // addresses, CIDRs, and unix for the socket: who may say for whom they ask
 	ForwardedHeader ForwardedHeader `yaml:"forwarded_header"` // where the trusted proxies name their clients: x-forwarded-for, forwarded (RFC 7239) or none
 	Internal        string          `yaml:"internal"`         // address for probes and metrics; not for clients
+	InternalHosts   []string        `yaml:"internal_hosts"`   // names by which it is asked, beside addresses and localhost: by no other name is anything changed there, nor read if one is given
 	TLS             TLS             `yaml:"tls"`
 	CORS            CORS            `yaml:"cors"`
 	Upstream        Upstream        `yaml:"upstream"`

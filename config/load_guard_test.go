@@ -175,7 +175,7 @@ func TestRefusedForm(t *testing.T) {
 	f := refusedGuard(t)
 	f("", "guard.yml:1: file is empty; want a map of keys")
 	f("listen: [\n", "guard.yml:1: did not find expected node content; want each bracket closed, and commas between the items")
-	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, compatibility, cors, forwarded_header, internal, limits, listen, listen_mode, log, policy, proxy_protocol, publish_address, security, state, timeouts, tls, trusted_proxies, upstream`)
+	f("lisen: x\n", `guard.yml:1: lisen: unknown key "lisen"; want one of auth, compatibility, cors, forwarded_header, internal, internal_hosts, limits, listen, listen_mode, log, policy, proxy_protocol, publish_address, security, state, timeouts, tls, trusted_proxies, upstream`)
 	f("listen: &a x\ninternal: *a\n",
 		`guard.yml:1: listen: anchor "&a"; want the text itself, written out where it is used`,
 		`guard.yml:2: internal: alias "*a"; want the text itself, written out where it is used`)
@@ -191,6 +191,9 @@ func TestRefusedListen(t *testing.T) {
 	one("listen: unix:guard.sock\n", `listen: path "guard.sock"; want an absolute path, such as unix:/run/guard/guard.sock`)
 	one("listen: 'unix:'\n", `listen: path ""; want an absolute path, such as unix:/run/guard/guard.sock`)
 	one("listen: unix:/"+strings.Repeat("x", 107)+"\n", `listen: a path of 108 bytes; want at most 107 bytes`)
+	for _, name := range []string{"", "guard:9290", "a b", "https://guard", "[::1]", strings.Repeat("x", 256)} {
+		one("internal_hosts: [metrics.example, '"+name+"']\n", `internal_hosts[1]: "`+name+`"; want a name without a port, such as guard.search.svc`)
+	}
 	one("listen_mode: 0600\n", `listen_mode: set, and listen is no socket; want a socket to listen on, or no mode`)
 	for _, mode := range []string{"66", "0888", "1777", "rw", "", "-660", "0o660"} {
 		f("upstream: {urls: ['http://127.0.0.1:9201']}\nlisten: unix:/run/guard.sock\nlisten_mode: '"+mode+"'\n",
@@ -357,6 +360,24 @@ func TestGuardWarnings(t *testing.T) {
 	f("http://localhost:9201")
 	f("https://cluster:9200")
 	f("http://cluster:9200", `guard.yml:1: upstream.urls[0]: the account of the cluster is sent in clear to "cluster:9200"; want https`)
+}
+
+// TestDiscoveryInClear: by http the account is no help to discovery.
+func TestDiscoveryInClear(t *testing.T) {
+	f := func(upstream string, want int) {
+		t.Helper()
+		_, warnings, err := parseGuard("upstream: {"+upstream+"}\n", Overrides{})
+		if err != nil || len(warnings) != want {
+			t.Errorf("%s: %v, %v; want %d warnings", upstream, warnings, err, want)
+		}
+		if want > 0 && warnings[0].String() != "guard.yml:1: upstream.discovery.enabled: by http only nodes are taken up that answer without the account; want https" {
+			t.Errorf("%s: %v", upstream, warnings)
+		}
+	}
+	f("urls: ['http://127.0.0.1:9201'], discovery: {enabled: true}", 0)
+	f("urls: ['http://127.0.0.1:9201'], username: u, password: p", 0)
+	f("urls: ['https://cluster:9200'], username: u, password: p, discovery: {enabled: true}", 0)
+	f("urls: ['http://127.0.0.1:9201'], username: u, password: p, discovery: {enabled: true}", 1)
 }
 
 // TestLimitThatBindsNobody: less for all than one user may have.

@@ -20,8 +20,10 @@ type Internal struct {
 	Draining func() bool
 	Faulty   func() []FaultyPart // what could not be loaded anew; guard serves by what it had
 	Reload   func(context.Context) (Reloaded, error)
-	Metrics  prometheus.Gatherer
+	Hosts    []string // names by which it is asked, beside addresses and localhost; see inner
+	Metrics  *prometheus.Registry
 	Level    zap.AtomicLevel
+	Log      *zap.Logger
 }
 
 // FaultyPart is a part of the configuration whose files hold a fault since they changed.
@@ -50,15 +52,22 @@ type Finding struct {
 	Want    string `json:"want,omitempty"`
 }
 
-// Server returns an HTTP server for a listener of its own.
-func (in Internal) Server() *http.Server {
+// Server returns an HTTP server for a listener that Listen has made.
+func (in Internal) Server() (*http.Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { probe(w, "", nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { probe(w, in.unready(), in.Faulty()) })
 	mux.HandleFunc("POST /-/reload", in.reload)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(in.Metrics, promhttp.HandlerOpts{}))
 	mux.Handle("/log-level", in.Level) // GET shows it, PUT {"level":"debug"} sets it
-	return &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}
+	screened, err := in.screen(mux)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Server{
+		Handler: http.MaxBytesHandler(screened, 64<<10), MaxHeaderBytes: 16 << 10,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute, IdleTimeout: time.Minute,
+	}, nil
 }
 
 // unready says why guard should get no requests; empty if it should.

@@ -26,13 +26,17 @@ func TestInternal(t *testing.T) {
 	var faulty []FaultyPart
 	var reloaded Reloaded
 	draining := false
-	in := Internal{Ready: func() error { return ready }, Draining: func() bool { return draining }, Metrics: g.reg, Level: level,
+	in := Internal{Ready: func() error { return ready }, Draining: func() bool { return draining }, Metrics: g.reg, Level: level, Log: zap.NewNop(),
 		Faulty: func() []FaultyPart { return faulty }, Reload: func(context.Context) (Reloaded, error) { return reloaded, reloadErr }}
-	h := in.Server().Handler
+	srv, err := in.Server()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := srv.Handler
 	f := func(method, path, body string, status int, parts ...string) {
 		t.Helper()
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+		h.ServeHTTP(w, httptest.NewRequest(method, "http://127.0.0.1:9290"+path, strings.NewReader(body)))
 		got, _ := io.ReadAll(w.Body)
 		if w.Code != status {
 			t.Errorf("%s %s: got %d %s; want %d", method, path, w.Code, got, status)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"sync/atomic"
 	"time"
@@ -139,15 +140,11 @@ func (srv *server) run(ctx context.Context, heard signals) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen for clients: %w", err)
 	}
-	internal, err := net.Listen("tcp", srv.config.Internal)
+	internal, probes, err := srv.inner()
 	if err != nil {
 		_ = clients.Close() // the other error is the one to report
 		return fmt.Errorf("cannot listen for probes: %w", err)
 	}
-	probes := proxy.Internal{
-		Ready: srv.ready, Draining: srv.proxy.Draining, Faulty: srv.faulty, Reload: srv.reloads.Reload,
-		Metrics: srv.registry, Level: srv.level,
-	}.Server()
 
 	// Requests under way need all parts to the end: none ends before the drain has.
 	parts := newParts(context.WithoutCancel(ctx), srv.log)
@@ -182,6 +179,20 @@ func (srv *server) run(ctx context.Context, heard signals) error {
 	}
 	srv.log.Info("stopped")
 	return errors.Join(failed, err)
+}
+
+// inner opens the internal listener and makes its server.
+func (srv *server) inner() (net.Listener, *http.Server, error) {
+	in := proxy.Internal{
+		Ready: srv.ready, Draining: srv.proxy.Draining, Faulty: srv.faulty, Reload: srv.reloads.Reload,
+		Hosts: srv.config.InternalHosts, Metrics: srv.registry, Level: srv.level, Log: srv.log,
+	}
+	probes, err := in.Server()
+	if err != nil {
+		return nil, nil, err
+	}
+	ln, err := in.Listen(srv.config.Internal)
+	return ln, probes, err
 }
 
 // partsTime is the least that parts have to end after the drain, which may have used all
