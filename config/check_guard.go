@@ -15,7 +15,7 @@ func (c *Config) validate(r *report) {
 	c.validateProxies(r)
 	checkAddress(r, c.Pos.At("internal"), c.Internal)
 	for i, name := range c.InternalHosts {
-		if !isHostName(name) {
+		if !IsHostName(name) {
 			r.fault(c.Pos.Item("internal_hosts", i), "a name without a port, such as guard.search.svc", "%q", name)
 		}
 	}
@@ -58,8 +58,9 @@ func checkAddress(r *report, pos Pos, address string) {
 	}
 }
 
-// isHostName reports whether a Host header can hold s as it is, without a port.
-func isHostName(s string) bool {
+// IsHostName reports whether s can stand in a Host header, and nowhere else; a port is no
+// part of it.
+func IsHostName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_') {

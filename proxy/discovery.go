@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"guard/config"
 )
 
 const (
@@ -157,7 +159,7 @@ func parsePublished(text string, secure bool) (address, error) {
 		name, at = "", text
 	}
 	ap, err := netip.ParseAddrPort(at)
-	if err != nil || ap.Port() == 0 || ap.Addr().IsUnspecified() || named && !isHostName(name) {
+	if err != nil || ap.Port() == 0 || ap.Addr().IsUnspecified() || named && !isNode(name) {
 		return address{}, fmt.Errorf("cannot read http.publish_address %q; want ip:port or name/ip:port", clip(text))
 	}
 	ap = netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
@@ -168,18 +170,11 @@ func parsePublished(text string, secure bool) (address, error) {
 	return address{secure: secure, name: net.JoinHostPort(name, port), server: name, dial: ap.String()}, nil
 }
 
-// isHostName reports whether s can stand in a Host header and nowhere else.
-func isHostName(s string) bool {
-	if _, err := netip.ParseAddr(s); err == nil {
-		return true
-	}
-	for i := range len(s) {
-		c := s[i]
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_') {
-			return false
-		}
-	}
-	return s != "" && len(s) < 256
+// isNode reports whether a node can be known by this name in a certificate and in a Host
+// header.
+func isNode(name string) bool {
+	_, err := netip.ParseAddr(name)
+	return err == nil || config.IsHostName(name)
 }
 
 // learnOpen finds out whether the cluster answers without guard's account: then what it

@@ -62,8 +62,8 @@ func parseURL(t *testing.T, s string) *url.URL {
 	return u
 }
 
-// TestSeveralUpstreams: requests are spread over the nodes; one that is gone costs no
-// request, from the start on.
+// TestSeveralUpstreams: requests are spread over the nodes; one that is gone, and one that is
+// another service, cost no request, from the start on.
 func TestSeveralUpstreams(t *testing.T) {
 	node := shared(t)
 	a, b := forward(t, node), forward(t, node)
@@ -74,9 +74,11 @@ func TestSeveralUpstreams(t *testing.T) {
 	if err := dead.Close(); err != nil {
 		t.Fatal(err)
 	}
+	stranger := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(stranger.Close)
 	guard := guardproc.Start(t, guardproc.Options{
 		Security: guardproc.WriteSecurity(t, policy(t, integration.Strict)),
-		Upstream: strings.Join([]string{"http://" + dead.Addr().String(), a.url(), b.url()}, ","),
+		Upstream: strings.Join([]string{"http://" + dead.Addr().String(), stranger.URL, a.url(), b.url()}, ","),
 	}).Client
 	count := func() {
 		t.Helper()
