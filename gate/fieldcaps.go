@@ -252,17 +252,20 @@ func (k fieldKind) write(w *esjson.Writer, several bool) {
 	w.EndObject()
 }
 
+// everywhere is what every index has beside metadata of documents.
+const everywhere = "_feature"
+
 // shows asks all indices, those that lack the field too: what their entries hide by its
 // name is hidden whether they have it or not. What an index has as an object is no field.
-// A field of the cluster's own that is no metadata of documents is there for the sake of
-// others, such as _parent_join for a join, and would tell of them.
+// A field of the cluster's own that not every index has is there for the sake of others,
+// such as _parent_join for a join, and would tell of them.
 func (t fieldCapsTreatment) shows(name string) bool {
 	mapped := false
 	for _, v := range t.views {
 		mapped = mapped || v.Has(name)
 	}
 	metadata := !mapped && fls.IsMetadata(name)
-	if !mapped && !metadata && strings.HasPrefix(name, "_") {
+	if !mapped && !metadata && strings.HasPrefix(name, "_") && name != everywhere {
 		return false
 	}
 	for _, v := range t.views {

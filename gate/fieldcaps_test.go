@@ -49,7 +49,7 @@ func TestFieldCapsFilter(t *testing.T) {
 
 	// What is there for the sake of a hidden field goes with it, whatever its name.
 	joined := fieldCapsOf(map[string]*fls.View{"j": fls.NewView(hidden(t, "~j"), mappingFrom(t, `{"properties":{"j":{"type":"join"},"_own":{"type":"keyword"}}}`))})
-	for name, want := range map[string]bool{"_parent_join": false, "j": false, "j#q": false, "_nested_path": true, "_ignored": true, "_feature": false, "_own": true} {
+	for name, want := range map[string]bool{"_parent_join": false, "j": false, "j#q": false, "_nested_path": true, "_ignored": true, "_feature": true, "_own": true} {
 		if got := joined.shows(name); got != want {
 			t.Errorf("%s is shown: %v", name, got)
 		}
