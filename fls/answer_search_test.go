@@ -89,3 +89,12 @@ func TestCutTotal(t *testing.T) {
 	f(2, `{"hits":{"hits":[{"_index":"i","inner_hits":{"x":{"hits":{"total":{"value":9,"relation":"eq"},"hits":[]}}}}]}}`,
 		`{"hits":{"hits":[{"_index":"i","inner_hits":{"x":{"hits":{"total":{"value":9,"relation":"eq"},"hits":[]}}}}]}}`)
 }
+
+// TestEarlyEnd holds that no answer tells whether the cluster ended a search early.
+func TestEarlyEnd(t *testing.T) {
+	a := Answer{Visible: func([]byte) *Projection { return ShowEverything() }, Default: ShowEverything()}
+	got, _, err := a.Search([]byte(`{"took":1,"terminated_early":true,"hits":{"hits":[]}}`))
+	if want := `{"took":1,"hits":{"hits":[]}}`; err != nil || string(got) != want {
+		t.Errorf("%s, %v; want %s", got, err, want)
+	}
+}
