@@ -59,7 +59,8 @@ type Index struct {
 	Hidden     bool // the setting; a visible data stream shows its indices all the same
 	System     bool
 	Aliases    []Membership
-	Mapping    []byte // JSON of the mapping without a type name, nil if there is none
+	Mapping    []byte   // JSON of the mapping without a type name, nil if there is none
+	Sort       []string // the fields that it is sorted by: the setting index.sort.field
 }
 
 // Membership is what an alias says about one of its indices.
@@ -97,8 +98,14 @@ type State struct {
 	entries   map[string]*entry
 	sorted    []*entry // by name
 	table     *names.Table
-	mappings  map[MappingID][]byte
+	mappings  map[MappingID]content
 	all       [names.ExpandAll + 1]func() []ask.Target // what "*" means, by states
+}
+
+// content is a mapping, kept once.
+type content struct {
+	raw   []byte
+	timed bool // it may have a field called @timestamp
 }
 
 // entry is a name: an index, an alias or a data stream.
@@ -114,6 +121,7 @@ type entry struct {
 	index   *Index    // of an index
 	stream  *entry    // of an index that belongs to one
 	mapping MappingID // of an index
+	timed   bool      // see content
 	write   string    // of an alias or data stream
 }
 
@@ -123,7 +131,7 @@ func New(c Contents, prev *State) (*State, error) {
 	s := &State{
 		ClusterUUID: c.ClusterUUID, StateUUID: c.StateUUID, Term: c.Term, Version: c.Version,
 		Generation: c.Generation, FetchedAt: c.FetchedAt, Engine: c.Engine, confirmed: new(atomic.Int64),
-		entries: make(map[string]*entry, len(c.Indices)), mappings: make(map[MappingID][]byte),
+		entries: make(map[string]*entry, len(c.Indices)), mappings: make(map[MappingID]content),
 	}
 	s.confirmed.Store(c.FetchedAt.UnixNano())
 	if prev.Empty() {
@@ -179,12 +187,15 @@ func (s *State) addIndex(x *Index, prev *State) error {
 	e.members = []*entry{e}
 	if x.Mapping != nil {
 		e.mapping = sha256.Sum256(x.Mapping)
-		if old, ok := prev.mappings[e.mapping]; ok {
-			x.Mapping = old
-		} else if same, ok := s.mappings[e.mapping]; ok {
-			x.Mapping = same
+		c, known := prev.mappings[e.mapping]
+		if !known {
+			c, known = s.mappings[e.mapping]
 		}
-		s.mappings[e.mapping] = x.Mapping
+		if !known {
+			c = content{raw: x.Mapping, timed: bytes.Contains(x.Mapping, timestamp)}
+		}
+		s.mappings[e.mapping] = c
+		x.Mapping, e.timed = c.raw, c.timed
 	}
 	return s.add(e)
 }
@@ -275,7 +286,7 @@ func (e *entry) same(o *entry) bool {
 	}
 	x, y := e.index, o.index
 	return x.UUID == y.UUID && x.Closed == y.Closed && x.System == y.System && (x.Mapping == nil) == (y.Mapping == nil) &&
-		e.mapping == o.mapping && slices.EqualFunc(x.Aliases, y.Aliases, Membership.same)
+		e.mapping == o.mapping && slices.Equal(x.Sort, y.Sort) && slices.EqualFunc(x.Aliases, y.Aliases, Membership.same)
 }
 
 func (m Membership) same(o Membership) bool {
@@ -367,7 +378,15 @@ func (s *State) Mapping(name string) (raw []byte, id MappingID, ok bool) {
 }
 
 // Mappings yields each different mapping once.
-func (s *State) Mappings() iter.Seq2[MappingID, []byte] { return maps.All(s.mappings) }
+func (s *State) Mappings() iter.Seq2[MappingID, []byte] {
+	return func(yield func(MappingID, []byte) bool) {
+		for id, c := range s.mappings {
+			if !yield(id, c.raw) {
+				return
+			}
+		}
+	}
+}
 
 // Confirm notes that the cluster was still in this state at that time. Snapshots
 // that hold s see it. A time before the last one changes nothing.

@@ -37,6 +37,7 @@ type cluster struct {
 
 type fakeIndex struct {
 	State, Hidden, Mapping string
+	Sort                   string            // JSON of index.sort, if there is any
 	Aliases                map[string]string // name → JSON
 	aliasesVersion         uint64
 }
@@ -183,9 +184,13 @@ func (c *cluster) state() string {
 		if err != nil {
 			c.t.Error(err)
 		}
+		sort := ""
+		if x.Sort != "" {
+			sort = `,"sort":` + x.Sort
+		}
 		indices = append(indices, fmt.Sprintf(
-			`%q:{"version":3,"aliases_version":%d,"state":%q,"settings":{"index":{"hidden":%q,"number_of_shards":"1","uuid":"u-%s"}},"mappings":%s,"aliases":%s,"system":false}`,
-			name, x.aliasesVersion, x.State, x.Hidden, name, x.Mapping, aliases))
+			`%q:{"version":3,"aliases_version":%d,"state":%q,"settings":{"index":{"hidden":%q,"number_of_shards":"1","uuid":"u-%s"%s}},"mappings":%s,"aliases":%s,"system":false}`,
+			name, x.aliasesVersion, x.State, x.Hidden, name, sort, x.Mapping, aliases))
 	}
 	for name, list := range c.streams {
 		var members []string

@@ -234,8 +234,29 @@ type indexMetadata struct {
 		Index struct {
 			Hidden string `json:"hidden"`
 			UUID   string `json:"uuid"`
+			Sort   struct {
+				Field settingList `json:"field"`
+			} `json:"sort"`
 		} `json:"index"`
 	} `json:"settings"`
+}
+
+// settingList is a setting with several values, as it was set: a list of them or one text
+// with commas between them.
+type settingList []string
+
+// UnmarshalJSON reads both forms.
+func (l *settingList) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) != nil {
+		return json.Unmarshal(b, (*[]string)(l))
+	}
+	for s := range strings.SplitSeq(text, ",") {
+		if s = strings.TrimSpace(s); s != "" {
+			*l = append(*l, s)
+		}
+	}
+	return nil
 }
 
 type dataStreamMetadata struct {
@@ -282,7 +303,7 @@ func (s *clusterState) contents(aliases map[string]map[string]aliasDetails) (*in
 }
 
 func (m *indexMetadata) index(name string, details map[string]aliasDetails) (indexresolver.Index, error) {
-	x := indexresolver.Index{Name: name, UUID: m.Settings.Index.UUID, System: m.System, Hidden: m.Settings.Index.Hidden == "true"}
+	x := indexresolver.Index{Name: name, UUID: m.Settings.Index.UUID, System: m.System, Hidden: m.Settings.Index.Hidden == "true", Sort: m.Settings.Index.Sort.Field}
 	switch m.State {
 	case "open":
 	case "close":

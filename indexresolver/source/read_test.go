@@ -17,6 +17,8 @@ func TestReadIndices(t *testing.T) {
 	c := newCluster(t)
 	c.indices = map[string]*fakeIndex{
 		"closed":  {State: "close", Mapping: `{}`},
+		"sorted":  {State: "open", Mapping: `{}`, Sort: `{"field":["a","b.c"],"order":["asc","desc"]}`},
+		"commas":  {State: "open", Mapping: `{}`, Sort: `{"field":" a , b.c "}`},
 		"hidden":  {State: "open", Hidden: "true", Mapping: `{"_doc":{"dynamic":"false"}}`},
 		"old":     {State: "open", Hidden: "false", Mapping: `{"mytype":{"properties":{"f":{"type":"long"}}}}`},
 		"aliased": {State: "open", Mapping: `{"_doc":{}}`, Aliases: map[string]string{"al": `{"filter":{"term":{"f":1}},"index_routing":"1","search_routing":"2","is_write_index":true,"is_hidden":true}`}},
@@ -32,6 +34,8 @@ func TestReadIndices(t *testing.T) {
 	}
 	want := map[string]indexresolver.Index{
 		"closed": {Name: "closed", UUID: "u-closed", Closed: true, Mapping: []byte("{}")},
+		"sorted": {Name: "sorted", UUID: "u-sorted", Mapping: []byte("{}"), Sort: []string{"a", "b.c"}},
+		"commas": {Name: "commas", UUID: "u-commas", Mapping: []byte("{}"), Sort: []string{"a", "b.c"}},
 		"hidden": {Name: "hidden", UUID: "u-hidden", Hidden: true, Mapping: []byte(`{"dynamic":"false"}`)},
 		"old":    {Name: "old", UUID: "u-old", Mapping: []byte(`{"properties":{"f":{"type":"long"}}}`)},
 		"aliased": {Name: "aliased", UUID: "u-aliased", Mapping: []byte(`{}`), Aliases: []indexresolver.Membership{{
@@ -80,6 +84,7 @@ func TestReadRefuses(t *testing.T) {
 	f(stateTarget, `{"metadata":{"indices":{}}}`, "names no state")
 	f(stateTarget, state(`"indices":{"a":{"state":"odd"}}`), `cannot read index "a": state "odd"`)
 	f(stateTarget, state(`"indices":{"a":{}}`), `state ""`)
+	f(stateTarget, state(`"indices":{"a":{"state":"open","settings":{"index":{"sort":{"field":{"a":1}}}}}}`), "cannot unmarshal object")
 	f(stateTarget, state(`"indices":{"a":{"state":"open","mappings":{"x":{},"y":{}}}}`), "2 mapping types")
 	f(stateTarget, state(`"indices":{"a":{"state":"open","aliases":["al"]}}`), `its aliases are ["al"] in the state and []`)
 	f(stateTarget, state(`"indices":{},"data_stream":{"data_stream":{},"data_stream_aliases":{"x":{}}}`), "1 aliases of data streams")
