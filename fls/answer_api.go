@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"guard/internal/esjson"
+	"guard/internal/query"
 )
 
 // Answer filters answers that carry documents: a second barrier behind the request
@@ -36,6 +37,8 @@ type Answer struct {
 	// below 0: the client did not ask for more.
 	CutTotal  bool
 	TotalMost int64
+	// Sorts says what is shown of the sorts of hits.
+	Sorts query.Sorts
 }
 
 // filters keeps the small buffers of passes that have ended.

@@ -1,6 +1,7 @@
 package fls
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 )
@@ -13,9 +14,9 @@ func (f *filter) search(i int) (end int, keep bool, err error) {
 	end, _, err = f.object(i, func(key []byte, i int) (int, bool, error) {
 		switch string(key) {
 		case "hits":
-			return f.hits(i, !f.CutTotal)
+			return f.hits(i, listOf{cutsTotal: f.CutTotal, main: true, sorts: f.mainSorts(), score: f.Sorts.Score})
 		case "aggregations":
-			return f.aggregations(i)
+			return f.aggregations(i, allSorts, allSorts)
 		case "suggest":
 			return f.suggestions(i)
 		case "_shards", "_clusters":
@@ -51,7 +52,7 @@ func (f *filter) counts(i int) (end int, keep bool, err error) {
 
 // getDocument passes over the answer of a get: a hit, or why there is none.
 func (f *filter) getDocument(i int) (end int, keep bool, err error) {
-	return f.oneHit(i, (*filter).getMember)
+	return f.oneHit(i, listOf{sorts: allSorts}, (*filter).getMember)
 }
 
 func (f *filter) getMember(key []byte, i int) (end int, keep bool, err error) {
@@ -62,29 +63,43 @@ func (f *filter) getMember(key []byte, i int) (end int, keep bool, err error) {
 	return f.hitMember(key, i)
 }
 
-// hitsEnvelope passes over {"hits":{"total":…,"max_score":…,"hits":[…]}}.
-func (f *filter) hitsEnvelope(i int) (end int, keep bool, err error) {
+// hitsEnvelope passes over {"hits":{"total":…,"max_score":…,"hits":[…]}}, whose hits show
+// so many values of their sort.
+func (f *filter) hitsEnvelope(i, sorts int) (end int, keep bool, err error) {
 	return f.left(i)(f.object(i, func(key []byte, i int) (int, bool, error) {
 		if string(key) != "hits" {
 			return i, false, fault(i, "found unknown key %s around hits", quote(key))
 		}
-		return f.hits(i, true)
+		return f.hits(i, listOf{sorts: sorts})
 	}))
 }
 
-// hits passes over {"total":…,"max_score":…,"hits":[…]}; told says whether the total is
-// kept as it is.
-func (f *filter) hits(i int, told bool) (end int, keep bool, err error) {
+// listOf says what is shown of a list of hits.
+type listOf struct {
+	cutsTotal bool
+	main      bool   // the hits are those of the search itself
+	sorts     int    // so many values of the sort of a hit, or allSorts
+	score     string // see query.Sorts
+}
+
+// hits passes over {"total":…,"max_score":…,"hits":[…]}.
+func (f *filter) hits(i int, of listOf) (end int, keep bool, err error) {
+	some := false
 	return f.left(i)(f.object(i, func(key []byte, i int) (int, bool, error) {
 		switch string(key) {
 		case "hits":
-			return f.hitList(i)
+			return f.hitList(i, of)
 		case "total":
-			if !told {
+			end, err := f.skip(i)
+			some = err == nil && bytes.ContainsAny(f.src[i:end], "123456789")
+			if of.cutsTotal {
 				return f.cutTotal(i)
 			}
-			return f.keep(i)
+			return end, true, err
 		case "max_score":
+			if of.score != "" && (some || f.hitsFollow(i)) {
+				return f.score(i, of.score)
+			}
 			return f.keep(i)
 		}
 		return i, false, fault(i, "found unknown key %s around hits", quote(key))
@@ -120,18 +135,20 @@ func (f *filter) cutTotal(i int) (end int, keep bool, err error) {
 
 // aggregations passes over results of aggregations: what they count was decided
 // with the request; only top hits hold documents, at any depth, always as an array
-// called "hits". An array of that name which is something else is an error.
-func (f *filter) aggregations(i int) (end int, keep bool, err error) {
+// called "hits". An array of that name which is something else is an error. Such hits stand
+// in {name: {"hits": {"hits": […]}}}: around and here are how many values of their sort
+// they show by the names of the object around the one at i, and of itself.
+func (f *filter) aggregations(i, around, here int) (end int, keep bool, err error) {
 	switch f.at(i) {
 	case '{':
 		return f.left(i)(f.object(i, func(key []byte, i int) (int, bool, error) {
 			if string(key) == "hits" && f.at(i) == '[' {
-				return f.hitList(i)
+				return f.hitList(i, listOf{sorts: around})
 			}
-			return f.aggregations(i)
+			return f.aggregations(i, here, f.topSorts(key))
 		}))
 	case '[':
-		return f.left(i)(f.array(i, func(i int) (int, bool, error) { return f.aggregations(i) }))
+		return f.left(i)(f.array(i, func(i int) (int, bool, error) { return f.aggregations(i, allSorts, allSorts) }))
 	default:
 		return f.keep(i)
 	}
@@ -145,7 +162,7 @@ func (f *filter) suggestions(i int) (end int, keep bool, err error) {
 		case "text", "offset", "length":
 			return f.keep(i)
 		case "options":
-			return f.left(i)(f.array(i, func(i int) (int, bool, error) { return f.oneHit(i, (*filter).optionMember) }))
+			return f.left(i)(f.array(i, func(i int) (int, bool, error) { return f.oneHit(i, listOf{sorts: allSorts}, (*filter).optionMember) }))
 		}
 		return i, false, fault(i, "found unknown key %s in a suggestion", quote(key))
 	}

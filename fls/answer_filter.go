@@ -38,6 +38,7 @@ type hit struct {
 	projection *Projection
 	nested     []byte // path of the nested object that the hit is, in filter.nested
 	judged     bool   // a part was judged by these: they may not change
+	of         listOf // the list that the hit is in
 }
 
 // AnswerError says why an answer cannot be shown: it is no JSON, or holds something

@@ -7,14 +7,14 @@ import (
 )
 
 // hitList passes over an array of hits.
-func (f *filter) hitList(i int) (end int, keep bool, err error) {
-	return f.left(i)(f.array(i, func(i int) (int, bool, error) { return f.oneHit(i, (*filter).hitMember) }))
+func (f *filter) hitList(i int, of listOf) (end int, keep bool, err error) {
+	return f.left(i)(f.array(i, func(i int) (int, bool, error) { return f.oneHit(i, of, (*filter).hitMember) }))
 }
 
 // oneHit passes over a hit or a document with member, which knows nothing of the hit yet.
-func (f *filter) oneHit(i int, member func(f *filter, key []byte, i int) (int, bool, error)) (end int, keep bool, err error) {
+func (f *filter) oneHit(i int, of listOf, member func(f *filter, key []byte, i int) (int, bool, error)) (end int, keep bool, err error) {
 	outer, verdicts, nested := f.hit, f.verdicts, len(f.nested)
-	f.hit = hit{projection: f.Default}
+	f.hit = hit{projection: f.Default, of: of}
 	end, keep, err = f.left(i)(f.object(i, func(key []byte, i int) (int, bool, error) { return member(f, key, i) }))
 	f.hit, f.verdicts, f.nested = outer, verdicts, f.nested[:nested]
 	return end, keep, err
@@ -36,8 +36,13 @@ func (f *filter) hitMember(key []byte, i int) (end int, keep bool, err error) {
 	case "_ignored":
 		return f.hitIgnored(i)
 	case "inner_hits":
-		return f.left(i)(f.object(i, func(_ []byte, i int) (int, bool, error) { return f.hitsEnvelope(i) }))
-	case "_id", "_type", "_score", "_version", "_seq_no", "_primary_term", "_routing", "sort",
+		main := f.hit.of.main
+		return f.left(i)(f.object(i, func(key []byte, i int) (int, bool, error) { return f.hitsEnvelope(i, f.innerSorts(main, key)) }))
+	case "sort":
+		return f.hitSort(i)
+	case "_score":
+		return f.score(i, f.hit.of.score)
+	case "_id", "_type", "_version", "_seq_no", "_primary_term", "_routing",
 		"matched_queries", "_shard", "_node", "_rank":
 		return f.keep(i)
 	case "_parent", "_size", "_doc_count", "_tier": // fields of documents in some versions

@@ -68,6 +68,7 @@ func (pl *plan) own(b *binding, j *judged, open bool) *binding {
 	if c.views != nil {
 		c.rules.Replaced = new(query.Names)
 	}
+	c.rules.Order = pl.s.orderTold(&c)
 	return &c
 }
 

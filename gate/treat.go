@@ -19,9 +19,9 @@ func (b *binding) treatSearch(form searchForm) Treatment {
 		return countTreatment{told: b.told()}
 	}
 	answer := b.answer()
-	if total := b.rules.Total; total.Cut {
+	if total, sorts := b.rules.Total, b.rules.Sorts; total.Cut || sorts.Cuts() {
 		cut := *answer
-		cut.CutTotal, cut.TotalMost = true, total.Most
+		cut.CutTotal, cut.TotalMost, cut.Sorts = total.Cut, total.Most, sorts
 		answer = &cut
 	}
 	return searchTreatment{answer: answer, told: b.told()}

@@ -26,7 +26,7 @@ var searchKeys = join(fetched, of(scalar, "timeout"), of(hitCount, "track_total_
 	of(scalars, "search_after", "stats"), of(queryOne, "query", "post_filter"), of(aggsNamed, "aggs", "aggregations"),
 	shape{
 		"collapse": {kind: object, keys: join(of(rankName, "field"), of(whole, "max_concurrent_group_searches"), of(hitShapes, "inner_hits"))},
-		"rescore": {kind: objects, keys: join(of(natural, "window_size"), shape{
+		"rescore": {kind: objects, verdict: byFirst, keys: join(of(natural, "window_size"), shape{
 			"query":            {kind: object, keys: join(of(queryOne, "rescore_query"), of(scalar, "score_mode"), of(decimal, "query_weight", "rescore_query_weight"))},
 			"learning_to_rank": {verdict: everyone(whyModel)},
 			"script":           {verdict: everyone(whyScript)},

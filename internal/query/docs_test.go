@@ -22,7 +22,7 @@ func TestDocs(t *testing.T) {
 // A refused construct, with the name of its column's reason.
 type refused struct{ what, why string }
 
-// columns are the three columns of a verdict, as sections of the document.
+// columns are the columns of a verdict, as sections of the document.
 var columns = []struct {
 	title, intro string
 	why          func(verdict) string
@@ -30,6 +30,9 @@ var columns = []struct {
 	{"For everybody who is not unrestricted", "No rule is needed for these: a right on the index is not enough.", func(v verdict) string { return v.all }},
 	{"Under a document rule (DLS)", "Where a `dls` query applies to any index of the request.", func(v verdict) string { return v.dls }},
 	{"Under a field rule (FLS)", "Where `fls` applies to any index of the request.", func(v verdict) string { return v.fls }},
+	{"Where the order of segments tells of what is hidden", "In an index with a field `@timestamp` under a document rule, or under a field rule that hides that field, but on Elasticsearch 7.10; and where the order of documents does.",
+		func(v verdict) string { return v.segments }},
+	{"Where the order of documents tells of what is hidden", "In an index that is sorted (`index.sort.field`) by a field that a field rule hides.", func(v verdict) string { return v.documents }},
 }
 
 func document() string {
@@ -70,6 +73,7 @@ var values = `
 | a text of ` + "`query_string` or `q=`" + ` that clusters of different versions read differently, or with a pattern of several fields beside ` + "`minimum_should_match` or `type`" + ` | under a field rule |
 | a field that some indices of the request show and others hide, wherever it can't be bound to its index | under a field rule |
 | a number that does not fit its key: ` + "`size`, `from`, `slop` and the like take integers, `boost`, `min_score` finite numbers (400)" + ` | everybody who is not unrestricted |
+| ` + "`search_after` beside `collapse`, and two `top_hits` of one name with different numbers of sorts" + ` | where the order of segments or documents tells of what is hidden |
 | a sort by ` + "`_doc` that is descending, or beside `search_after`" + ` | under a document or field rule |
 | more than ` + strconv.Itoa(maxPatterns) + ` patterns of fields in a search, or one of more than ` + strconv.Itoa(MaxName) + ` bytes | under a field rule |
 | more than ` + strconv.Itoa(maxTerms) + ` terms in one clause, ` + strconv.Itoa(maxParts) + ` clauses and aggregations, ` + strconv.Itoa(maxNesting) + ` of them nested | everybody who is not unrestricted |

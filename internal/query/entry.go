@@ -41,12 +41,15 @@ func appendBody(dst []byte, body esjson.Value, p *Params, r *Rules, keys shape) 
 	k := walker{rules: r}
 	k.w.Reset(dst)
 	k.w.BeginObject()
+	r.Sorts = Sorts{}
 	if _, hits := keys["track_total_hits"]; hits {
 		if err := k.total(body, p); err != nil {
 			return dst, err
 		}
 	}
-	if err := k.body(body, p.over, keys); err != nil {
+	_, hits := keys["sort"]
+	k.apart = hits && r.Order != Untold && showsHits(body, p)
+	if err := k.body(body, p, keys); err != nil {
 		return dst, err
 	}
 	k.w.EndObject()
@@ -54,13 +57,17 @@ func appendBody(dst []byte, body esjson.Value, p *Params, r *Rules, keys shape) 
 }
 
 // body prints the members of a body, with those that the URL replaces or adds to.
-func (k *walker) body(body, over esjson.Value, keys shape) error {
+func (k *walker) body(body esjson.Value, p *Params, keys shape) error {
+	over := p.over
 	var hasQuery bool
 	if k.asked, hasQuery = over.Lookup("query"); !hasQuery {
 		k.asked, hasQuery = body.Lookup("query")
 	}
 	_, k.continued = body.Lookup("search_after")
 	for key, m := range body.Members() {
+		if k.apart && decidesOrder(key) {
+			continue
+		}
 		if instead, ok := over.Lookup(key); ok {
 			if !addsUp[key] {
 				if err := k.refusedBelow(m, key, keys); err != nil {
@@ -82,10 +89,15 @@ func (k *walker) body(body, over esjson.Value, keys shape) error {
 		}
 	}
 	for key, m := range over.Members() {
-		if _, given := body.Lookup(key); key == "query" || given && addsUp[key] {
+		if _, given := body.Lookup(key); key == "query" || given && addsUp[key] || k.apart && decidesOrder(key) {
 			continue
 		}
 		if err := k.member(m, key, keys); err != nil {
+			return err
+		}
+	}
+	if k.apart {
+		if err := k.bodyInOrder(body, p); err != nil {
 			return err
 		}
 	}
@@ -122,21 +134,16 @@ func (k *walker) refusedBelow(v esjson.Value, key string, keys shape) error {
 
 // added prints the elements of two lists as one.
 func (k *walker) added(a, b esjson.Value, key string) error {
-	one := k.sort
+	one, list := k.sort, elements(a, b)
 	if key == "docvalue_fields" {
 		one = func(e esjson.Value) error { return k.fetchedOne(e, key) }
+	} else if err := k.orderLast(a, b); err != nil {
+		return err
 	}
 	k.w.BeginArray()
-	for _, list := range []esjson.Value{a, b} {
-		if !list.Is(esjson.Array) {
-			if err := one(list); err != nil {
-				return err
-			}
-		}
-		for _, e := range list.Elements() {
-			if err := one(e); err != nil {
-				return err
-			}
+	for _, e := range list {
+		if err := one(e); err != nil {
+			return err
 		}
 	}
 	k.w.EndArray()

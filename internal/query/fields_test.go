@@ -84,6 +84,9 @@ var ruleSets = map[string]Rules{
 	"fls":  {Filter: Free, Fields: hr, SourceExcludes: []string{"ssn", "phone"}},
 	"incl": {Filter: Free, Fields: fakeFields{leaves: hr.leaves, objects: hr.objects, hidden: slices.DeleteFunc(slices.Clone(hr.leaves),
 		func(s string) bool { return s == "name" || s == "dept" || s == "person.nick" })}, SourceIncludes: []string{"name", "dept", "person.*"}},
-	"both":  {Filter: `{"term":{"dept":"eng"}}`, Fields: hr, SourceExcludes: []string{"ssn"}},
+	"both": {Filter: `{"term":{"dept":"eng"}}`, Fields: hr, SourceExcludes: []string{"ssn"}},
+	// What the order of segments, and of documents, tells of what is hidden.
+	"seg":   {Filter: `{"term":{"dept":"eng"}}`, Order: OfSegments},
+	"doc":   {Filter: Free, Fields: hr, Order: OfDocuments},
 	"mixed": {Filter: Free, Fields: fakeFields{leaves: hr.leaves, objects: hr.objects, mixed: []string{"city"}}},
 }

@@ -147,6 +147,8 @@ func (k *walker) tellsOfHidden(name string) bool {
 		return k.hidesDocs()
 	case "terminate_after": // see oracle.go
 		return k.hidesDocs() || k.fieldRule()
+	case "timeout": // what was found until then are the first documents
+		return k.rules.Order == OfDocuments
 	}
 	return false
 }
@@ -180,7 +182,8 @@ func CheckParams(on Endpoint, params []Param, r *Rules) (*Params, error) {
 		case row.move == dropped, k.tellsOfHidden(given.Name):
 		case row.move == withQuery && asks && (k.docRule() || k.fieldRule()),
 			row.move == withField && k.fieldRule(),
-			given.Name == "sort" && k.hidesDocs() && asksOrder(given.Value),
+			given.Name == "sort" && (k.rules.Order != Untold || k.hidesDocs() && asksOrder(given.Value)),
+			given.Name == "track_scores" && k.rules.Order != Untold,
 			given.Name == "track_total_hits" && k.hidesDocs():
 			moved[given.Name] = given.Value
 		default:
@@ -212,7 +215,7 @@ func (p *Params) place(moved map[string]string) error {
 	}
 	var w esjson.Writer
 	w.BeginObject()
-	for _, part := range []func(*esjson.Writer, map[string]string) error{placeQuery, placeSource, placeLists, placeSort, placeTotal} {
+	for _, part := range []func(*esjson.Writer, map[string]string) error{placeQuery, placeSource, placeLists, placeSort, placeScores, placeTotal} {
 		if err := part(&w, moved); err != nil {
 			return err
 		}
@@ -337,6 +340,18 @@ func placeSort(w *esjson.Writer, moved map[string]string) error {
 	}
 	w.EndArray()
 	return nil
+}
+
+// placeScores makes track_scores.
+func placeScores(w *esjson.Writer, moved map[string]string) error {
+	s, ok := moved["track_scores"]
+	if !ok {
+		return nil
+	}
+	on, err := readFlag("track_scores", s)
+	w.Key("track_scores")
+	w.Bool(on)
+	return err
 }
 
 // placeTotal makes track_total_hits, a flag or a number.

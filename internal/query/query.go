@@ -56,6 +56,12 @@ type Rules struct {
 	Mapped Mapped // nil: every index has every field, of whatever type
 	Seed   int64  // of a random order, where the client gives none
 
+	Order Order // what the order tells in which shards keep their documents
+
+	// Sorts is set by AppendSearch: what of the sorts of hits is to be told, where the
+	// cluster was asked for another order than the client asked for.
+	Sorts Sorts
+
 	// Total is set by AppendSearch: what of the total of the hits is to be told, where the
 	// cluster was asked for more than the client.
 	Total Total

@@ -85,6 +85,9 @@ type verdict struct {
 	dls string // under a document rule
 	fls string // under a field rule
 	all string // for everybody who is not unrestricted
+
+	segments  string // where the order of segments tells of what is hidden; see order.go
+	documents string // where the order of documents does
 }
 
 // slot is one place: what may stand there, and for whom.
@@ -118,6 +121,8 @@ const (
 	whyEarly   = "it computes values of documents before the rule has left them out"
 	whyText    = "its text shows what the rule hides"
 	whyWhole   = "it takes documents that the query did not choose"
+	whyFirst   = "it depends on which documents a shard has first"
+	whyRounded = "what it adds up depends in the last digits on the order"
 )
 
 // notBuiltReasons are the reasons that will go away.
@@ -125,6 +130,13 @@ var notBuiltReasons = []string{whyLookup, whyJoin, whyJoinFLS, whyIndex, whyMode
 
 func both(why string) verdict     { return verdict{dls: why, fls: why} }
 func everyone(why string) verdict { return verdict{all: why} }
+
+// What depends on the order of documents: by which of them come first, or by the order in
+// which their values are added up.
+var (
+	byFirst   = verdict{segments: whyFirst}
+	byRounded = verdict{documents: whyRounded}
+)
 
 // join merges shapes; a later key replaces an earlier one.
 func join(shapes ...shape) shape {

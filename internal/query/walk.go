@@ -50,6 +50,8 @@ type walker struct {
 	ending string
 	// instead tells that a phrase's prefix is printed as a prefix alone; see beginning.
 	instead bool
+	// apart tells that what decides the order of the body's hits is printed by itself.
+	apart bool
 	// counted tells that all hits are counted whatever the client asks; see total.
 	counted bool
 	// inner tells that hits here are those of a clause, not of the body.
@@ -57,6 +59,7 @@ type walker struct {
 	// topHits tells that hits here are those of a top_hits aggregation, and unrewritten
 	// that the query here is one which no cluster rewrites.
 	topHits, unrewritten bool
+	aggregated           string // the name of that aggregation
 }
 
 func (k *walker) docRule() bool   { return k.rules.Filter != Free }
@@ -76,6 +79,10 @@ func (k *walker) refusal(v verdict) string {
 		return v.dls + underDocRule
 	case v.fls != "" && k.fieldRule():
 		return v.fls + underFieldRule
+	case v.segments != "" && k.rules.Order >= OfSegments:
+		return v.segments + underOrder
+	case v.documents != "" && k.rules.Order == OfDocuments:
+		return v.documents + underOrder
 	}
 	return ""
 }
@@ -83,6 +90,7 @@ func (k *walker) refusal(v verdict) string {
 const (
 	underDocRule   = " (under a document rule)"
 	underFieldRule = " (under a field rule)"
+	underOrder     = " (in an index whose order tells of what a rule hides)"
 )
 
 // enter counts a clause or an aggregation and how deep it stands.

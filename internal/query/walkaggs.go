@@ -33,7 +33,7 @@ func (k *walker) aggregation(v esjson.Value, name string) error {
 		if typ = aggTable[key]; typ == nil {
 			return refuse(m, key, "unknown aggregation")
 		}
-		return k.aggType(m, typ)
+		return k.aggType(m, typ, name)
 	})
 	if err != nil {
 		return err
@@ -41,8 +41,8 @@ func (k *walker) aggregation(v esjson.Value, name string) error {
 	return checkType(v, name, typ)
 }
 
-// aggType prints name: v for the type of an aggregation.
-func (k *walker) aggType(v esjson.Value, a *agg) error {
+// aggType prints what follows from the type a of the aggregation called name.
+func (k *walker) aggType(v esjson.Value, a *agg, name string) error {
 	if why := k.refusal(a.verdict); why != "" {
 		return refuse(v, a.name, "%s", why)
 	}
@@ -51,7 +51,7 @@ func (k *walker) aggType(v esjson.Value, a *agg) error {
 	case a.query:
 		return k.query(v)
 	case a.name == "top_hits":
-		k.topHits = true
+		k.topHits, k.aggregated = true, name
 		err := k.hit(v, a.name, a.keys)
 		k.topHits = false
 		return err

@@ -20,7 +20,16 @@ func (k *walker) hit(v esjson.Value, construct string, sh shape) error {
 }
 
 func (k *walker) hitMembers(v esjson.Value, sh shape) error {
+	apart := k.rules.Order != Untold && !k.inner // the objects of a nested field stand as in their document
+	if apart {
+		if err := k.hitsInOrder(v); err != nil {
+			return err
+		}
+	}
 	for key, m := range v.Members() {
+		if apart && decidesOrder(key) {
+			continue
+		}
 		if err := k.member(m, key, sh); err != nil {
 			return err
 		}

@@ -73,25 +73,60 @@ func (k *walker) sortByOrder(v esjson.Value) error {
 	return nil
 }
 
-// orderLast refuses a sort by the order of the index that has another after it: that
-// one never decides, and would where the first one tells no document from another.
-func (k *walker) orderLast(list esjson.Value) error {
+// orderLast refuses a sort by the order of the index that has another after it, in one of
+// lists or the next: that one never decides, and would where the first one tells no
+// document from another.
+func (k *walker) orderLast(lists ...esjson.Value) error {
 	before := false
-	for _, e := range list.Elements() {
-		if before {
-			return refuse(e, indexOrder, "no other sort may stand after it%s", k.under())
+	for _, list := range lists {
+		if err := k.notAfterOrder(list, &before); err != nil {
+			return err
 		}
-		if e.Is(esjson.String) {
-			before = k.hidesOrder(e.String())
-		}
-		for name, m := range e.Members() {
-			if before {
-				return refuse(m, indexOrder, "no other sort may stand after it%s", k.under())
+		for _, e := range list.Elements() {
+			if err := k.notAfterOrder(e, &before); err != nil {
+				return err
 			}
-			before = k.hidesOrder(name)
 		}
 	}
 	return nil
+}
+
+// notAfterOrder refuses the sorts that e is if there was one by the order of the index
+// before them.
+func (k *walker) notAfterOrder(e esjson.Value, before *bool) error {
+	const why = "no other sort may stand after it%s"
+	switch {
+	case e.Is(esjson.Invalid) || e.Is(esjson.Array):
+		return nil
+	case *before:
+		return refuse(e, indexOrder, why, k.under())
+	case e.Is(esjson.String):
+		*before = k.hidesOrder(e.String())
+	}
+	for name, m := range e.Members() {
+		if *before {
+			return refuse(m, indexOrder, why, k.under())
+		}
+		*before = k.hidesOrder(name)
+	}
+	return nil
+}
+
+// elements returns the elements of lists, of which each can also be one element.
+func elements(lists ...esjson.Value) []esjson.Value {
+	var all []esjson.Value
+	for _, v := range lists {
+		switch v.Kind() {
+		case esjson.Invalid:
+		case esjson.Array:
+			for _, e := range v.Elements() {
+				all = append(all, e)
+			}
+		default:
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
 // under names the kind of rule that a refusal is due to.
