@@ -22,13 +22,15 @@ func (v *variants) note(what string, args ...any) {
 // other, and the third one not: no number of runs shows that they are noise.
 // number_of_pending_tasks is 1 if the answer is given while a change of the cluster is
 // applied and 0 a millisecond later; a breaker's estimated_size is the memory of the requests
-// under way, guard's own look at the cluster's state among them.
+// under way, guard's own look at the cluster's state among them; a warmer's current and the
+// size of what a shard has stored are those of a refresh under way.
 var moments = []struct {
 	form  *regexp.Regexp
 	fixed string
 }{
-	{regexp.MustCompile(`("(?:took|number_of_pending_tasks|estimated_size_in_bytes|[a-z_]*(?:_in_millis|_in_nanos|_millis|_nanos))" ?: ?)\d+`), "${1}0"},
+	{regexp.MustCompile(`("(?:took|current|number_of_pending_tasks|estimated_size_in_bytes|[a-z_]*(?:_in_millis|_in_nanos|_millis|_nanos))" ?: ?)\d+`), "${1}0"},
 	{regexp.MustCompile(`("estimated_size" ?: ?)"[\d.]+[kmg]?b"`), `${1}"0b"`},
+	{regexp.MustCompile(`("store" ?: ?\{[^{}]*"size_in_bytes" ?: ?)\d+`), "${1}0"},
 }
 
 // withoutMoments returns a body with these members set to nothing.
