@@ -125,6 +125,12 @@ func (u *Upstream) validate(r *report) {
 	checkCiphers(r, u.Pos, u.MinVersion, u.CipherSuites)
 	u.validateAccount(r)
 	checkPositive(r, u.Pos.At("max_connections"), u.MaxConns)
+	switch given := u.Pos.At("max_user_connections"); {
+	case u.MaxUserConns < 0:
+		r.fault(given, "0 for no more than are free for others, or more", "%d", u.MaxUserConns)
+	case u.MaxUserConns >= u.MaxConns && u.MaxUserConns > 1:
+		r.warn(given, "less than max_connections", "%d lets one user take all of them", u.MaxUserConns)
+	}
 	checkNotNegative(r, u.Pos.At("max_queue"), u.MaxQueue)
 	checkPositive(r, u.Pos.At("queue_timeout"), u.QueueTimeout)
 	checkNotNegative(r, u.Pos.At("slow_start"), u.SlowStart)

@@ -179,8 +179,9 @@ type Upstream struct {
 	CipherSuites []string   `yaml:"cipher_suites"` // of TLS 1.2, as tls.cipher_suites
 	Username     string     `yaml:"username"`
 	Password     Secret     `yaml:"password"`
-	PasswordFile string     `yaml:"password_file"`   // instead of password; its last line end is cut off
-	MaxConns     int        `yaml:"max_connections"` // to each node; guard may open three more for its own questions
+	PasswordFile string     `yaml:"password_file"`        // instead of password; its last line end is cut off
+	MaxConns     int        `yaml:"max_connections"`      // to each node; guard may open three more for its own questions
+	MaxUserConns int        `yaml:"max_user_connections"` // of these, for the requests of one user; 0: never more than are free for others, so half if nobody else uses any
 
 	MaxQueue     int           `yaml:"max_queue"`     // requests that wait for a connection; 0: nobody waits
 	QueueTimeout time.Duration `yaml:"queue_timeout"` // of such a wait
@@ -240,7 +241,7 @@ func (l *Limits) SetDefaults() {
 	l.MaxDepth = 64                // levels
 	l.MaxConnections = 16384       // some 13 KiB each while idle
 	l.MaxConcurrent = 1024         // requests
-	l.MaxUserConcurrent = 256      // one user can't take all of them, nor all connections to one node
+	l.MaxUserConcurrent = 256      // one user can't take all of them
 	l.MaxInFlight = 512 << 20      // 512 MiB
 	l.MaxUserInFlight = 256 << 20  // 256 MiB; see derive
 	l.MaxFilteredAnswer = 64 << 20 // 64 MiB

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -334,6 +335,7 @@ func TestRefusedUpstream(t *testing.T) {
 	f("urls: ['https://a'], username: u, password: p, password_file: f", `password_file: set, and password is set too; want one of both`)
 	f("urls: ['https://a'], username: 'u:v', password: p", `username: "u:v"; want a name without ':', where HTTP Basic ends it`)
 	f("urls: ['https://a'], max_connections: 0", `max_connections: 0; want more than 0`)
+	f("urls: ['https://a'], max_user_connections: -1", `max_user_connections: -1; want 0 for no more than are free for others, or more`)
 	f("urls: ['https://a'], max_queue: -1, queue_timeout: 0s, slow_start: -1s",
 		`max_queue: -1; want 0 or more`, `queue_timeout: 0s; want more than 0`, `slow_start: -1s; want 0 or more`)
 	f("urls: ['https://a', 'http://b'], discovery: {enabled: true, interval: 0s}",
@@ -386,6 +388,27 @@ func TestLimitThatBindsNobody(t *testing.T) {
 	if err != nil || len(warnings) != 1 || warnings[0].String() != `guard.yml:2: limits.max_user_concurrent: 101 binds nobody: all together may have 100; want less than max_concurrent` {
 		t.Errorf("got %v, %v", warnings, err)
 	}
+}
+
+// TestBoundOfNoUser: one user may take all connections to a node.
+func TestBoundOfNoUser(t *testing.T) {
+	f := func(upstream string, want ...string) {
+		t.Helper()
+		_, warnings, err := parseGuard("upstream: {urls: ['https://a'], "+upstream+"}\n", Overrides{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, w := range warnings {
+			got = append(got, w.String())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q; want %q", upstream, got, want)
+		}
+	}
+	f("max_connections: 8, max_user_connections: 8", "guard.yml:1: upstream.max_user_connections: 8 lets one user take all of them; want less than max_connections")
+	f("max_connections: 8, max_user_connections: 7")
+	f("max_connections: 1")
 }
 
 // TestTrustEverybody: it can be wanted, where the network keeps others away.

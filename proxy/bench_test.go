@@ -165,7 +165,7 @@ func BenchmarkNodes(b *testing.B) {
 					case err != nil:
 						b.Error(err)
 					case s.wire == nil: // the other goroutine has the connection
-						s.host.drop()
+						s.host.drop(claim{})
 					default:
 						s.host.put(s.wire)
 					}

@@ -185,7 +185,7 @@ func (t *Transport) learnOpen(ctx context.Context) {
 		return
 	}
 	c := lookCall()
-	c.own, c.anonymous = true, true
+	c.claim.own, c.anonymous = true, true
 	a, err := t.Do(ctx, c)
 	if err != nil {
 		return // the next look finds out

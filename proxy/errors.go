@@ -73,6 +73,9 @@ func wireRejection(w *wireError) *ask.Rejection {
 	case faultBusy, faultFull:
 		r.Status, r.Type = 429, "rejected_execution_exception"
 		r.Public = "all connections to the cluster are in use; nothing was sent to it"
+	case faultShare:
+		r.Status, r.Type = 429, "rejected_execution_exception"
+		r.Public = "too many connections to the cluster are in use for this user; nothing was sent to it"
 	case faultStall:
 		r.Status, r.Public = 504, "the cluster did not answer in time; whether it executed the request is unknown"
 	case faultGarbage:

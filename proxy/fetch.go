@@ -22,7 +22,7 @@ const mostAsked = 4
 func (t *Transport) Fetch(ctx context.Context, method, target string) (status int, body []byte, err error) {
 	var shunned []*host
 	for {
-		c := &call{method: method, target: target, fields: []field{newField("Accept", "application/json")}, repeatable: true, own: true, shunned: shunned}
+		c := &call{method: method, target: target, fields: []field{newField("Accept", "application/json")}, repeatable: true, claim: claim{own: true}, shunned: shunned}
 		var sense bool
 		status, body, sense, err = t.fetch(ctx, c)
 		if c.again(err) {

@@ -157,7 +157,7 @@ func (t *turn) forwardCall(f *gate.Forwarding) (c *call, local *gate.Answer, err
 func (t *turn) wireCall(c *gate.Call, p passing) *call {
 	h := &t.conn.head
 	p.cors = t.srv.cors != nil
-	w := &call{method: c.Method, target: c.Target, fields: h.requestFields(p), repeatable: c.Repeatable, cluster: t.cluster}
+	w := &call{method: c.Method, target: c.Target, fields: h.requestFields(p), repeatable: c.Repeatable, cluster: t.cluster, claim: claim{user: t.share.user}}
 	if !p.own && t.origin.client.IsValid() {
 		w.fields = append(w.fields, newField("X-Forwarded-For", t.forwardedFor()))
 	}

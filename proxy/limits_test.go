@@ -194,6 +194,10 @@ var concurrencyLimitCases = []limitCase{{
 	set:  func(c *config.Config) { c.Upstream.MaxConns, c.Upstream.MaxQueue = 1, 0 },
 	meet: beside(request("GET", "/", "", "")), status: 429, text: "all connections to the cluster are in use",
 }, {
+	setting: "upstream.max_user_connections", label: ask.LimitUserConnections, gate: readPlan(nil, true), node: hold,
+	set:  func(c *config.Config) { c.Upstream.MaxConns, c.Upstream.QueueTimeout = 2, short },
+	meet: beside(request("GET", "/", "", "")), status: 429, text: "too many connections to the cluster are in use for this user; nothing was sent to it",
+}, {
 	setting: "upstream.queue_timeout", label: ask.LimitQueueTimeout, gate: readPlan(nil, true), node: hold,
 	set:  func(c *config.Config) { c.Upstream.MaxConns, c.Upstream.QueueTimeout = 1, short },
 	meet: beside(request("GET", "/", "", "")), status: 429, text: "all connections to the cluster are in use",

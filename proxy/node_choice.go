@@ -33,7 +33,7 @@ func (n *nodes) choose(p *pick) (best *host, left bool) {
 			continue
 		}
 		left, up = true, up || h.health.up()
-		if h.load() >= n.roomFor(p) {
+		if !h.hasRoom(p.claim) {
 			continue
 		}
 		r, load := h.merit(p, n.limits.slowStart)
@@ -74,14 +74,16 @@ func (h *host) merit(p *pick, slowStart time.Duration) (rank, float64) {
 
 // take makes a slot of the room of h. What failed before gets leave to open a
 // connection, if there is. The lock is held.
-func (n *nodes) take(h, avoid *host) slot {
+func (n *nodes) take(h *host, p *pick) slot {
 	n.picks++
 	h.picked = n.picks
-	if avoid == nil || h.conns >= n.limits.maxConns {
-		if w := h.pop(); w != nil {
-			return slot{host: h, wire: w, last: !h.health.up()}
+	h.enter(p.claim)
+	s := slot{claim: p.claim, host: h, last: !h.health.up()}
+	if p.avoid == nil || h.conns >= n.limits.maxConns {
+		if s.wire = h.pop(p.claim); s.wire != nil {
+			return s
 		}
 	}
 	h.conns++
-	return slot{host: h, last: !h.health.up()}
+	return s
 }

@@ -44,7 +44,7 @@ func (p *paperNodes) choices(n int, want pick) string {
 		h, left := p.choose(&want)
 		switch {
 		case h != nil:
-			p.take(h, nil)
+			p.take(h, &pick{})
 			got = append(got, h.name)
 		case left:
 			got = append(got, "wait")

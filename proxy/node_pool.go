@@ -8,7 +8,7 @@ import (
 )
 
 // pop takes the newest idle connection, or returns nil. The lock is held.
-func (h *host) pop() *wire {
+func (h *host) pop(c claim) *wire {
 	last := len(h.idle) - 1
 	if last < 0 {
 		return nil
@@ -16,6 +16,7 @@ func (h *host) pop() *wire {
 	w := h.idle[last]
 	h.idle[last] = nil
 	h.idle = h.idle[:last]
+	w.claim = c
 	return w
 }
 
@@ -23,7 +24,7 @@ func (h *host) pop() *wire {
 // sent before it returns. If it fails, the slot is given back.
 func (s slot) connection(ctx context.Context, p *pick) (*wire, error) {
 	h := s.host
-	for w := s.wire; w != nil; w = h.another() {
+	for w := s.wire; w != nil; w = h.another(s.claim) {
 		if p.avoid == nil && w.fit(p) {
 			return w, nil
 		}
@@ -34,9 +35,10 @@ func (s slot) connection(ctx context.Context, p *pick) (*wire, error) {
 	}
 	w, err := h.reach(ctx, p, s.last || p.last)
 	if err != nil {
-		h.drop()
+		h.drop(s.claim)
 		return nil, err
 	}
+	w.claim = s.claim
 	return w, nil
 }
 
@@ -84,13 +86,13 @@ func (w *wire) fit(p *pick) bool {
 
 // another returns a further idle connection to one whose connection was of no use, or
 // nil.
-func (h *host) another() *wire {
+func (h *host) another(c claim) *wire {
 	n := h.nodes
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	w := h.pop()
+	w := h.pop(c)
 	if w != nil {
-		n.dropped(h) // the slot of the other one
+		n.dropped(h) // the other one
 	}
 	return w
 }
@@ -102,6 +104,7 @@ func (h *host) put(w *wire) {
 	n.mu.Lock()
 	keep := !n.closed && !h.removed && !h.health.out && w.cluster == n.home.uuid && w.current()
 	if keep {
+		h.leave(w.claim)
 		h.idle = append(h.idle, w)
 		n.serve()
 		n.setReaper(n.limits.idleTime)
@@ -113,12 +116,14 @@ func (h *host) put(w *wire) {
 }
 
 // drop gives back the slot of a connection that was closed, or never opened.
-func (h *host) drop() {
+func (h *host) drop(c claim) {
 	h.nodes.mu.Lock()
+	h.leave(c)
 	h.nodes.dropped(h)
 	h.nodes.mu.Unlock()
 }
 
+// dropped counts a connection less. The lock is held.
 func (n *nodes) dropped(h *host) {
 	h.conns--
 	if h.removed && h.conns == 0 {

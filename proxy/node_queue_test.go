@@ -154,12 +154,12 @@ func TestLastMoment(t *testing.T) {
 	cancel()
 	for range 200 { // select takes either
 		p.mu.Lock()
-		w, err := p.enqueue(nil)
+		w, err := p.enqueue(&pick{})
 		p.mu.Unlock()
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.by["a"].drop()
+		p.by["a"].drop(claim{})
 		if s, err := p.await(ctx, w); err == nil {
 			s.giveBack()
 		}

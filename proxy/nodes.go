@@ -50,6 +50,7 @@ type nodes struct {
 // nodeLimits bound what nodes are asked for.
 type nodeLimits struct {
 	maxConns  int           // of one node
+	userConns int           // of these, for one user; 0: as many as are left for others
 	maxQueue  int           // calls that wait for a connection
 	queueTime time.Duration // the longest such wait
 	slowStart time.Duration // until a node that came back has its whole share
@@ -70,46 +71,24 @@ type host struct {
 	shaky     atomic.Bool // its next good answer is news; see answered
 
 	// The lock of nodes guards all below.
-	conns   int     // open ones, or about to be opened
-	asked   int     // of those under way, guard's own questions
-	idle    []*wire // the oldest first; the last used is taken first, so that those not needed grow old
-	picked  uint64  // when it was chosen last, in picks
-	removed bool    // it is not in the list any more
+	conns   int            // open ones, or about to be opened
+	asked   int            // of those under way, guard's own questions
+	held    map[string]int // of those under way, those of each user
+	idle    []*wire        // the oldest first; the last used is taken first, so that those not needed grow old
+	picked  uint64         // when it was chosen last, in picks
+	removed bool           // it is not in the list any more
 	health  health
 	looked  time.Time // when guard looked at it last
 	cluster string    // of which it said to be then, or the last time that it said so
 	stop    func()    // ends who attends to it; nil: nobody does
 }
 
-// asks notes that n of guard's own questions more are under way: one of them waits for
-// the cluster to change, most of the time.
-func (h *host) asks(c *call, n int) {
-	if !c.own {
-		return
-	}
-	h.nodes.mu.Lock()
-	h.asked += n
-	h.nodes.mu.Unlock()
-}
-
 // load is the number of calls under way on the node.
 func (h *host) load() int { return h.conns - len(h.idle) }
 
-// ownRoom is how many connections of each node are kept for guard's own questions: what
-// clients hold must not keep it from knowing the cluster.
-const ownRoom = 2
-
-// roomFor is how many calls may be under way on a node for one more of this kind.
-func (n *nodes) roomFor(p *pick) int {
-	if p.own {
-		return n.limits.maxConns + ownRoom
-	}
-	return n.limits.maxConns
-}
-
 // pick says what connection a call wants.
 type pick struct {
-	own     bool    // guard asks it itself
+	claim
 	cluster string  // of which the node must be; empty: any
 	avoid   *host   // where the call failed before: rather another node, and a new connection
 	tried   []*host // they could not be reached
@@ -118,6 +97,7 @@ type pick struct {
 
 // slot is room for one call at a node: a connection that lay idle, or leave to open one.
 type slot struct {
+	claim
 	host *host
 	wire *wire
 	last bool // only because no better node is known
@@ -171,7 +151,7 @@ func (n *nodes) reserve(ctx context.Context, p *pick) (slot, error) {
 	}
 	h, left := n.choose(p)
 	if h != nil {
-		s := n.take(h, p.avoid)
+		s := n.take(h, p)
 		n.mu.Unlock()
 		return s, nil
 	}
@@ -179,7 +159,7 @@ func (n *nodes) reserve(ctx context.Context, p *pick) (slot, error) {
 		n.mu.Unlock()
 		return slot{}, &wireError{faultConnect, errAllTried}
 	}
-	w, err := n.enqueue(p.avoid)
+	w, err := n.enqueue(p)
 	n.serve() // a node that the call has tried may be back
 	n.mu.Unlock()
 	if err != nil {

@@ -42,7 +42,7 @@ func NewTransport(c config.Upstream, t config.Timeouts) (*Transport, error) {
 	tr := &Transport{
 		common: hostCommon{shown: shown, connect: t.Connect, timeout: t.Upstream},
 		nodes: newNodes(nodeLimits{
-			maxConns: max(c.MaxConns, 1), maxQueue: c.MaxQueue, queueTime: c.QueueTimeout, slowStart: c.SlowStart,
+			maxConns: max(c.MaxConns, 1), userConns: c.MaxUserConns, maxQueue: c.MaxQueue, queueTime: c.QueueTimeout, slowStart: c.SlowStart,
 			idleTime: maxIdleTime, connect: t.Connect, lookPause: lookPause,
 		}),
 	}
@@ -81,7 +81,7 @@ func (t *Transport) setNodes(list []address) error {
 
 // Do sends c to one of the nodes.
 func (t *Transport) Do(ctx context.Context, c *call) (*answer, error) {
-	p := pick{own: c.own, cluster: c.cluster}
+	p := pick{claim: c.claim, cluster: c.cluster}
 	if p.cluster == "" {
 		p.cluster = t.nodes.ours()
 	}
@@ -95,9 +95,7 @@ func (t *Transport) Do(ctx context.Context, c *call) (*answer, error) {
 			return nil, err
 		}
 		c.node = w.host
-		w.host.asks(c, 1)
 		a, blame, err := w.exchange(ctx, c)
-		w.host.asks(c, -1)
 		if err == nil {
 			w.host.answered()
 			if a.odd() {

@@ -30,7 +30,7 @@ type call struct {
 	framing    framing // of body
 	abort      func()  // ends a read of the source that body waits in
 	repeatable bool
-	own        bool   // guard's own question, which may wait for long and is no work for the node
+	claim      claim  // for whom it is made
 	cluster    string // by whose state it was decided; empty: whichever guard is for
 	anonymous  bool   // without guard's account
 
@@ -94,6 +94,7 @@ type faultKind string
 const (
 	faultConnect faultKind = "connect" // no connection: nothing was sent
 	faultBusy    faultKind = "busy"    // no connection was free in time: nothing was sent
+	faultShare   faultKind = "share"   // the same, but for other users there was one
 	faultFull    faultKind = "full"    // as many calls as may wait for one did: nothing was sent
 	faultCut     faultKind = "cut"     // it ended before the head of an answer
 	faultStall   faultKind = "stall"   // no progress within the timeout
@@ -117,6 +118,8 @@ func (e *wireError) limit() ask.Limit {
 	switch e.kind {
 	case faultBusy:
 		return ask.LimitQueueTimeout
+	case faultShare:
+		return ask.LimitUserConnections
 	case faultFull:
 		return ask.LimitQueue
 	case faultStall:

@@ -22,6 +22,7 @@ const (
 // wire is one connection to a node of the cluster. It carries one call at a time.
 type wire struct {
 	paced
+	claim
 	host *host
 	made *generation // what it was opened with; no newer password goes out under CAs that were replaced
 	src  *bufio.Reader
@@ -69,7 +70,7 @@ func (w *wire) current() bool { return w.made == w.host.shown.load() }
 // kill ends the connection, and whatever reads or writes on it, and frees its slot.
 func (w *wire) kill() {
 	if w.shut() && !w.bare {
-		w.host.drop()
+		w.host.drop(w.claim)
 	}
 }
 

@@ -28,8 +28,9 @@ const (
 	LimitAddressConnections Limit = "max_address_connections"
 	LimitFailedLogins       Limit = "failed_logins" // failed_logins_per_minute
 	LimitHashQueue          Limit = "hash_queue"
-	LimitQueue              Limit = "max_queue"     // of upstream
-	LimitQueueTimeout       Limit = "queue_timeout" // of upstream
+	LimitUserConnections    Limit = "max_user_connections" // of upstream, as the next two
+	LimitQueue              Limit = "max_queue"
+	LimitQueueTimeout       Limit = "queue_timeout"
 
 	LimitReadHeader Limit = "read_header"
 	LimitRead       Limit = "read"
@@ -46,6 +47,6 @@ func Limits() []Limit {
 		LimitHeader, LimitBody, LimitBulkBody, LimitBulkLine, LimitInflateRatio, LimitDepth, LimitItems, LimitExpressionNames,
 		LimitUpstreamURI, LimitUpstreamHeader, LimitConcurrent, LimitUserConcurrent, LimitInFlight, LimitUserInFlight, LimitFilteredAnswer,
 		LimitConnections, LimitAddressConnections, LimitHashQueue, LimitFailedLogins,
-		LimitQueue, LimitQueueTimeout, LimitReadHeader, LimitRead, LimitWrite, LimitIdle, LimitConnect, LimitUpstream, LimitDrain,
+		LimitUserConnections, LimitQueue, LimitQueueTimeout, LimitReadHeader, LimitRead, LimitWrite, LimitIdle, LimitConnect, LimitUpstream, LimitDrain,
 	}
 }
