@@ -218,6 +218,7 @@ func (l *Limits) validate(r *report) {
 	if l.MaxAddressConns < 0 {
 		r.fault(l.Pos.At("max_address_connections"), "0 for no bound, or more", "%d", l.MaxAddressConns)
 	}
+	checkNotNegative(r, l.Pos.At("min_rate"), l.MinRate)
 	if l.MaxUserConcurrent > l.MaxConcurrent {
 		r.warn(l.Pos.At("max_user_concurrent"), "less than max_concurrent", "%d binds nobody: all together may have %d", l.MaxUserConcurrent, l.MaxConcurrent)
 	}
@@ -236,6 +237,7 @@ func (t *Timeouts) validate(r *report) {
 	checkPositive(r, t.Pos.At("read_header"), t.ReadHeader)
 	checkPositive(r, t.Pos.At("read"), t.Read)
 	checkPositive(r, t.Pos.At("write"), t.Write)
+	checkPositive(r, t.Pos.At("stall"), t.Stall)
 	checkPositive(r, t.Pos.At("idle"), t.Idle)
 	checkPositive(r, t.Pos.At("connect"), t.Connect)
 	checkPositive(r, t.Pos.At("upstream"), t.Upstream)

@@ -224,6 +224,7 @@ type Limits struct {
 	MaxUserConcurrent  int   `yaml:"max_user_concurrent"`     // requests of one user at a time
 	MaxInFlight        int64 `yaml:"max_in_flight"`           // bytes held for all requests
 	MaxUserInFlight    int64 `yaml:"max_user_in_flight"`      // bytes held for the requests of one user; if unset, half of max_in_flight
+	MinRate            int64 `yaml:"min_rate"`                // bytes a second that a client has to send or take while a connection to the cluster waits for it; 0: any
 	MaxFilteredAnswer  int64 `yaml:"max_filtered_answer"`     // bytes of an answer that has to be filtered, inflated
 	MaxUpstreamURI     int   `yaml:"max_upstream_uri"`        // bytes of a request line the cluster takes
 	MaxUpstreamHeader  int   `yaml:"max_upstream_header"`     // bytes of header lines the cluster takes, without their ends
@@ -244,6 +245,7 @@ func (l *Limits) SetDefaults() {
 	l.MaxUserConcurrent = 256      // one user can't take all of them
 	l.MaxInFlight = 512 << 20      // 512 MiB
 	l.MaxUserInFlight = 256 << 20  // 256 MiB; see derive
+	l.MinRate = 512                // bytes a second: the slowest radio has twice that
 	l.MaxFilteredAnswer = 64 << 20 // 64 MiB
 	l.MaxUpstreamURI = 4096        // http.max_initial_line_length of the cluster
 	l.MaxUpstreamHeader = 8191     // http.max_header_size: Elasticsearch 7.10 takes 8191, OpenSearch 2 8192, 3 16384
@@ -266,6 +268,7 @@ type Timeouts struct {
 	ReadHeader time.Duration `yaml:"read_header"`
 	Read       time.Duration `yaml:"read"`  // each 64 KiB of a body; a steady upload may take longer
 	Write      time.Duration `yaml:"write"` // each 64 KiB of an answer; a steady download may take longer
+	Stall      time.Duration `yaml:"stall"` // how far a client may fall behind limits.min_rate
 	Idle       time.Duration `yaml:"idle"`  // a connection without a request
 	Connect    time.Duration `yaml:"connect"`
 	Upstream   time.Duration `yaml:"upstream"`    // without progress of the cluster, in sending or answering
@@ -278,6 +281,7 @@ func (t *Timeouts) SetDefaults() {
 	t.ReadHeader = 10 * time.Second
 	t.Read = 5 * time.Minute
 	t.Write = 5 * time.Minute
+	t.Stall = time.Minute
 	t.Idle = 2 * time.Minute
 	t.Connect = 5 * time.Second
 	t.Upstream = 5 * time.Minute

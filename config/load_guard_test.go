@@ -247,6 +247,8 @@ func TestRefusedBounds(t *testing.T) {
 	one("timeouts: {read: 0s}\n", `timeouts.read: 0s; want more than 0`)
 	one("timeouts: {read: [1s]}\n", `timeouts.read: a list; want a duration with its unit, such as "500ms", "30s" or "5m"`)
 	one("state: {poll: 2m}\n", `state.poll: 2m0s; want less than max_age, or the state would always be too old`)
+	one("limits: {min_rate: -1}\n", `limits.min_rate: -1; want 0 or more`)
+	one("timeouts: {stall: 0s}\n", `timeouts.stall: 0s; want more than 0`)
 	one("limits: {max_depth: 0}\n", `limits.max_depth: 0; want more than 0`)
 	one("limits: {max_depth: 1e3}\n", `limits.max_depth: "1e3"; want a whole number`)
 	one("limits: {max_in_flight: 1000}\n", `limits.max_in_flight: 1000; want at least max_body, or no such body could ever pass`)

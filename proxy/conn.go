@@ -32,11 +32,12 @@ const (
 // (method, "/", version) without a body. So the library parses nothing that a client
 // sent, and the body stays here for the handler.
 type conn struct {
-	paced
-	src  *bufio.Reader
-	lim  connLimits
-	feed []byte // what fasthttp has still to read of the substitute head
-	buf  []byte // the block being read; reused
+	paced          // the socket
+	flow  net.Conn // what heads and bodies pass through: the socket, or TLS over it
+	src   *bufio.Reader
+	lim   connLimits
+	feed  []byte // what fasthttp has still to read of the substitute head
+	buf   []byte // the block being read; reused
 
 	head    head
 	refusal *ask.Rejection // the head was not accepted; the handler sends this
@@ -60,6 +61,7 @@ type conn struct {
 	place  place // among the connections of all clients
 	at     atomic.Int32
 	late   atomic.Bool // the client may still be sending what nobody will read
+	stuck  atomic.Bool // nothing more can be sent
 	closed atomic.Bool
 }
 
@@ -70,6 +72,8 @@ type connLimits struct {
 	header  time.Duration // a whole head, and a TLS handshake
 	read    time.Duration // each window of a body
 	write   time.Duration // each window of an answer
+	sends   pace          // of a body that a connection to the cluster waits for
+	takes   pace          // of an answer that one waits with
 
 	met  func(ask.Limit)   // is told of limits that end a connection without a word
 	fell func(*panicError) // is told of panics that do
@@ -79,7 +83,11 @@ type connLimits struct {
 
 // timedOut tells which limit ended the connection, if err is that of a deadline.
 func (l *connLimits) timedOut(met ask.Limit, err error) {
-	if isTimeout(err) {
+	var slow tooSlow
+	switch {
+	case errors.As(err, &slow):
+		l.met(slow.met)
+	case isTimeout(err):
 		l.met(met)
 	}
 }
@@ -101,11 +109,12 @@ func newConn(base context.Context, c net.Conn, lim connLimits, f *front) *conn {
 	if a := addressOf(c); a.IsValid() {
 		k.named(a)
 	}
+	k.flow = &k.paced
 	if k.made != nil {
-		k.tls = tls.Server(c, k.made.tls)
-		k.paced.Conn = k.tls
+		k.tls = tls.Server(&k.paced, k.made.tls)
+		k.flow = k.tls
 	}
-	k.src = bufio.NewReaderSize(&k.paced, readBuffer)
+	k.src = bufio.NewReaderSize(k.flow, readBuffer)
 	k.writeTimeout = lim.write
 	return k
 }
@@ -328,19 +337,15 @@ func (c *conn) greet() error {
 // takeAnnouncement reads the header of the PROXY protocol from the socket itself: not a
 // byte behind it may be taken from TLS or HTTP.
 func (c *conn) takeAnnouncement(end time.Time) error {
-	socket := c.Conn
-	if c.tls != nil {
-		socket = c.tls.NetConn()
-	}
-	_ = socket.SetReadDeadline(end) // fails only on a closed connection, and so will what follows
-	said, err := readAnnouncement(socket)
+	_ = c.Conn.SetReadDeadline(end) // fails only on a closed connection, and so will what follows
+	said, err := readAnnouncement(c.Conn)
 	if err != nil {
 		if !errors.Is(err, io.EOF) && !c.closed.Load() { // a mere look whether the port is open is no fault
 			c.front.refused(cmp.Or(c.from, "unix"), err)
 		}
 		return err
 	}
-	_ = socket.SetReadDeadline(time.Time{})
+	_ = c.Conn.SetReadDeadline(time.Time{})
 	c.veiled = said.relayed && !said.client.IsValid()
 	if !said.client.IsValid() {
 		return nil
@@ -443,10 +448,14 @@ func (c *conn) Close() error {
 	defer c.place.leave()
 	defer c.place.door.forget(c)
 	defer c.end(nil)
-	if c.late.Load() {
-		linger(c.Conn)
+	c.closing.Store(true)
+	if c.stuck.Load() {
+		return c.Conn.Close() // TLS would try for seconds to say so
 	}
-	return c.Conn.Close()
+	if c.late.Load() {
+		linger(c.flow)
+	}
+	return c.flow.Close()
 }
 
 // linger ends our side of a connection and reads away what still comes, within bounds.
@@ -476,7 +485,10 @@ func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
 // Write sends a part of an answer.
 func (c *conn) Write(p []byte) (int, error) {
-	n, err := c.paced.Write(p)
+	n, err := c.flow.Write(p)
+	if err != nil {
+		c.stuck.Store(true)
+	}
 	c.lim.timedOut(ask.LimitWrite, err)
 	return n, err
 }

@@ -40,6 +40,7 @@ func forgeryBody(reason string) []byte {
 func toRejection(err error) *ask.Rejection {
 	var rej *ask.Rejection
 	var wire *wireError
+	var slow tooSlow
 	switch {
 	case errors.As(err, &rej):
 		return rej
@@ -47,13 +48,20 @@ func toRejection(err error) *ask.Rejection {
 		return wireRejection(wire)
 	case errors.Is(err, errCutBody), errors.Is(err, errBadChunk), errors.Is(err, errBadFooter):
 		return &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Public: err.Error(), Reason: ask.ReasonBadRequest}
+	case errors.As(err, &slow):
+		return lateBody(slow.met, fmt.Sprintf(": less than %d bytes a second, while a connection to the cluster waited", slow.rate), err)
 	case isTimeout(err):
-		return &ask.Rejection{
-			Status: 408, Type: "illegal_argument_exception", Public: "the request body did not come in time",
-			Reason: ask.ReasonBadRequest, Limit: ask.LimitRead, Cause: err,
-		}
+		return lateBody(ask.LimitRead, "", err)
 	}
 	return internalFault(err)
+}
+
+// lateBody refuses a body that kept guard waiting for too long.
+func lateBody(met ask.Limit, how string, err error) *ask.Rejection {
+	return &ask.Rejection{
+		Status: 408, Type: "illegal_argument_exception", Public: "the request body did not come in time" + how,
+		Reason: ask.ReasonBadRequest, Limit: met, Cause: err,
+	}
 }
 
 func internalFault(err error) *ask.Rejection {

@@ -46,6 +46,17 @@ func beside(raw string) func(*guarded) got {
 	}
 }
 
+// leavesUnread sends a request and does not read its answer until that is given up.
+func leavesUnread(met ask.Limit) func(*guarded) got {
+	return func(g *guarded) got {
+		c := g.dial()
+		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+		_, _ = io.WriteString(c, request("GET", "/", "", ""))
+		eventually(g.t.(*testing.T), "the answer that nobody reads is given up", func() bool { return g.hits(met) > 0 })
+		return got{}
+	}
+}
+
 // besideIdle sends a request while another connection is open.
 func besideIdle(raw string) func(*guarded) got {
 	return func(g *guarded) got {
@@ -212,13 +223,21 @@ var timeLimitCases = []limitCase{{
 }, {
 	setting: "timeouts.write", label: ask.LimitWrite, gate: readPlan(nil, true), set: func(c *config.Config) { c.Timeouts.Write = short },
 	node: func(c net.Conn, _ *http.Request, _ []byte) { writeAnswer(c, 200, strings.Repeat(" ", 16<<20)) },
-	meet: func(g *guarded) got {
-		c := g.dial()
-		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
-		_, _ = io.WriteString(c, request("GET", "/", "", ""))
-		eventually(g.t.(*testing.T), "the answer that nobody reads is given up", func() bool { return g.hits(ask.LimitWrite) > 0 })
-		return got{}
-	},
+	meet: leavesUnread(ask.LimitWrite),
+}, {
+	setting: "limits.min_rate", label: ask.LimitMinRate, gate: &fakeGate{intake: gate.IntakeStream},
+	set:  func(c *config.Config) { c.Timeouts.Stall = short },
+	meet: once("POST / HTTP/1.1\r\nHost: a\r\n" + authLine + "Content-Length: 1000000\r\n\r\n{"), status: 408,
+	text: "the request body did not come in time: less than 512 bytes a second, while a connection to the cluster waited",
+}, {
+	setting: "limits.min_rate", label: ask.LimitMinRate, gate: bulkGate(func() *fakeLines { return &fakeLines{} }, nil),
+	set:  func(c *config.Config) { c.Timeouts.Stall = short },
+	meet: once("POST /_bulk HTTP/1.1\r\nHost: a\r\n" + authLine + ndjsonLine + "Content-Length: 1000000\r\n\r\n" + strings.Repeat("{\"index\":{}}\n{}\n", linesStart/8)), status: 408,
+	text: "less than 512 bytes a second",
+}, {
+	setting: "timeouts.stall", label: ask.LimitMinRate, gate: readPlan(nil, true), set: func(c *config.Config) { c.Timeouts.Stall = short },
+	node: func(c net.Conn, _ *http.Request, _ []byte) { writeAnswer(c, 200, strings.Repeat(" ", 16<<20)) },
+	meet: leavesUnread(ask.LimitMinRate),
 }, {
 	setting: "timeouts.idle", label: ask.LimitIdle, gate: &fakeGate{}, set: func(c *config.Config) { c.Timeouts.Idle = short },
 	meet: func(g *guarded) got {

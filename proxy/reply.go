@@ -109,6 +109,7 @@ func (t *turn) writeStream(out *fasthttp.Response, r *reply) {
 	}
 	t.conn.roomy = a.length > 16<<10 && t.share.take(copyBuffer) == nil
 	out.ImmediateHeaderFlush = a.length < 0 || a.length > 16<<10 // then the body bypasses fasthttp's buffer
+	t.conn.hurryWrites(t.conn.lim.takes)
 	out.SetBodyStream(&streamBody{turn: t, answer: a}, int(a.length))
 }
 
@@ -187,6 +188,7 @@ func (b *streamBody) Read(p []byte) (n int, err error) {
 // Close is called by fasthttp when the body is through or given up.
 func (b *streamBody) Close() error {
 	defer b.turn.finish(b.answer.status)
+	b.turn.conn.easeWrites()
 	defer func() {
 		if v := recover(); v != nil {
 			b.turn.fell(&panicError{v, debug.Stack()})

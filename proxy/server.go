@@ -167,7 +167,9 @@ func (s *Server) Serve(ln net.Listener) error {
 	lim := connLimits{
 		maxHead: s.limits.MaxHeader,
 		idle:    s.timeouts.Idle, header: s.timeouts.ReadHeader, read: s.timeouts.Read, write: s.timeouts.Write,
-		met: s.metrics.met, fell: s.connFell, stopped: &s.closed,
+		sends: paceOf(s.limits.MinRate, s.timeouts.Stall, s.timeouts.Read, ask.LimitRead),
+		takes: paceOf(s.limits.MinRate, s.timeouts.Stall, s.timeouts.Write, ask.LimitWrite),
+		met:   s.metrics.met, fell: s.connFell, stopped: &s.closed,
 	}
 	warn := func(err error) { s.log.Warn("cannot accept a connection", zap.Error(err)) }
 	l := &listener{Listener: ln, lim: lim, front: &s.front, base: s.base, log: warn, door: s.door}

@@ -32,6 +32,7 @@ const (
 	LimitQueue              Limit = "max_queue"
 	LimitQueueTimeout       Limit = "queue_timeout"
 
+	LimitMinRate    Limit = "min_rate" // beyond the stall of timeouts
 	LimitReadHeader Limit = "read_header"
 	LimitRead       Limit = "read"
 	LimitWrite      Limit = "write"
@@ -47,6 +48,6 @@ func Limits() []Limit {
 		LimitHeader, LimitBody, LimitBulkBody, LimitBulkLine, LimitInflateRatio, LimitDepth, LimitItems, LimitExpressionNames,
 		LimitUpstreamURI, LimitUpstreamHeader, LimitConcurrent, LimitUserConcurrent, LimitInFlight, LimitUserInFlight, LimitFilteredAnswer,
 		LimitConnections, LimitAddressConnections, LimitHashQueue, LimitFailedLogins,
-		LimitUserConnections, LimitQueue, LimitQueueTimeout, LimitReadHeader, LimitRead, LimitWrite, LimitIdle, LimitConnect, LimitUpstream, LimitDrain,
+		LimitUserConnections, LimitQueue, LimitQueueTimeout, LimitMinRate, LimitReadHeader, LimitRead, LimitWrite, LimitIdle, LimitConnect, LimitUpstream, LimitDrain,
 	}
 }
