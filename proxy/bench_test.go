@@ -81,7 +81,11 @@ func cpuTime() time.Duration {
 
 func benchSearches(b *testing.B, addr string, size int) {
 	const body = `{"query":{"match":{"name":"anna"}},"size":10}`
-	raw := []byte(request("POST", "/people/_search", jsonLine+"User-Agent: bench\r\nAccept: application/json\r\n", body))
+	benchRequests(b, addr, []byte(request("POST", "/people/_search", jsonLine+"User-Agent: bench\r\nAccept: application/json\r\n", body)), size)
+}
+
+// benchRequests sends raw again and again; its answers have bodies of size bytes.
+func benchRequests(b *testing.B, addr string, raw []byte, size int) {
 	b.SetParallelism(8)
 	b.ReportAllocs()
 	start := cpuTime()
@@ -107,6 +111,20 @@ func benchSearches(b *testing.B, addr string, size int) {
 	})
 	b.StopTimer()
 	b.ReportMetric(float64((cpuTime()-start).Microseconds())/float64(b.N), "cpu-us/op")
+}
+
+// BenchmarkClientSide answers requests of so many bytes without a node: what is left is the
+// connection of the client.
+func BenchmarkClientSide(b *testing.B) {
+	g := startGuard(b, &fakeGate{plan: func(*ask.Principal, *ask.Request, gate.Known) gate.Outcome {
+		return gate.Outcome{Kind: gate.Local, Local: gate.Answer{Status: 200, Body: []byte("{}")}}
+	}}, testConfig("http://127.0.0.1:1"))
+	for _, size := range []int{250, 1000} {
+		b.Run(fmt.Sprintf("request=%d", size), func(b *testing.B) {
+			pad := size - len(request("GET", "/", "P: \r\n", ""))
+			benchRequests(b, g.addr, []byte(request("GET", "/", "P: "+strings.Repeat("x", pad)+"\r\n", "")), 2)
+		})
+	}
 }
 
 // skipAnswer reads one answer of a known size.
@@ -160,12 +178,12 @@ func BenchmarkNodes(b *testing.B) {
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					s, err := p.reserve(b.Context(), &pick{})
+					s, err := p.reserve(b.Context(), &pick{claim: claim{user: "anna"}})
 					switch {
 					case err != nil:
 						b.Error(err)
 					case s.wire == nil: // the other goroutine has the connection
-						s.host.drop(claim{})
+						s.host.drop(s.claim)
 					default:
 						s.host.put(s.wire)
 					}

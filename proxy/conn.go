@@ -21,7 +21,6 @@ import (
 )
 
 const (
-	readBuffer = 4 << 10  // of each connection, idle ones too
 	drainLimit = 64 << 10 // bytes of an unread body that are read away to keep a connection
 	lingerMost = 256 << 10
 	lingerTime = time.Second // how long a refused client may go on sending before the reset
@@ -32,12 +31,13 @@ const (
 // (method, "/", version) without a body. So the library parses nothing that a client
 // sent, and the body stays here for the handler.
 type conn struct {
-	paced          // the socket
-	flow  net.Conn // what heads and bodies pass through: the socket, or TLS over it
-	src   *bufio.Reader
-	lim   connLimits
-	feed  []byte // what fasthttp has still to read of the substitute head
-	buf   []byte // the block being read; reused
+	paced             // the socket
+	flow     net.Conn // what heads and bodies pass through: the socket, or TLS over it
+	*reading          // nil while it waits for a request
+	first    [1]byte
+	woken    bool // first is still to be read
+	lim      *connLimits
+	feed     []byte // what fasthttp has still to read of the substitute head
 
 	head    head
 	refusal *ask.Rejection // the head was not accepted; the handler sends this
@@ -101,7 +101,7 @@ type front struct {
 	refused func(peer string, err error)
 }
 
-func newConn(base context.Context, c net.Conn, lim connLimits, f *front) *conn {
+func newConn(base context.Context, c net.Conn, lim *connLimits, f *front) *conn {
 	k := &conn{paced: paced{Conn: c}, lim: lim, front: f, made: f.shown.load()}
 	k.ctx, k.end = context.WithCancelCause(base)
 	k.watch = watchable(c, func() { k.end(errClientGone) })
@@ -114,7 +114,6 @@ func newConn(base context.Context, c net.Conn, lim connLimits, f *front) *conn {
 		k.tls = tls.Server(&k.paced, k.made.tls)
 		k.flow = k.tls
 	}
-	k.src = bufio.NewReaderSize(k.flow, readBuffer)
 	k.writeTimeout = lim.write
 	return k
 }
@@ -167,8 +166,8 @@ func (c *conn) Read(p []byte) (n int, err error) {
 		}
 	}()
 	if len(c.feed) == 0 {
-		if err := c.next(); err != nil {
-			return 0, err
+		if !c.await() || !c.next() {
+			return 0, io.EOF
 		}
 	}
 	n = copy(p, c.feed)
@@ -176,18 +175,14 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// next reads and checks the next head.
-func (c *conn) next() error {
-	c.unsent.release() // fasthttp comes back when it has sent all of the answer
-	if c.bye || c.ctx.Err() != nil || !c.finish() {
-		return io.EOF // a client that left waits for nothing that it sent before
-	}
+// next reads and checks the next head. It reports whether there was one.
+func (c *conn) next() bool {
 	block, rej, err := c.readBlock()
 	if err != nil {
-		return io.EOF // nobody is there to be told
+		return false // nobody is there to be told
 	}
 	if !c.vouched() {
-		return io.EOF // as a handshake of now would end
+		return false // as a handshake of now would end
 	}
 	c.head, c.refusal = head{}, rej
 	if rej == nil {
@@ -197,7 +192,7 @@ func (c *conn) next() error {
 		// The bytes that follow have no meaning that both sides agree on.
 		c.head.close, c.head.body, c.head.expect = true, framing{}, false
 		c.bye = true
-		if bytes.HasPrefix(c.buf, []byte("HEAD ")) {
+		if bytes.HasPrefix(c.block, []byte("HEAD ")) {
 			c.head.method = "HEAD" // the refusal has no body, wherever the fault is
 		}
 	}
@@ -207,7 +202,7 @@ func (c *conn) next() error {
 	c.begun, c.owes100 = true, c.head.expect && !c.head.body.none()
 	c.paceReads(c.lim.read)
 	c.feed = substitute(&c.head)
-	return nil
+	return true
 }
 
 // finish reads away what is left of the last request's body and reports whether the
@@ -235,31 +230,31 @@ const (
 // lastLook is how long a connection waits for a request once guard takes no more.
 const lastLook = 100 * time.Millisecond
 
-// await waits for the first byte of a request. Until then the connection can be ended
-// without a loss.
-func (c *conn) await() error {
+// await waits for the first byte of a request, and reports whether it came. Until then the
+// connection can be ended without a loss. Thousands may stand here: what it is called
+// through decides how large their stacks are.
+func (c *conn) await() bool {
+	c.unsent.release() // fasthttp comes back when it has sent all of the answer
+	if c.bye || c.ctx.Err() != nil || !c.finish() {
+		return false // a client that left waits for nothing that it sent before
+	}
 	c.at.Store(waiting)
-	err := c.greet()
-	if err != nil {
+	if err := c.greet(); err != nil {
 		c.lim.timedOut(ask.LimitReadHeader, err)
-		return err
+		return false
 	}
 	idle := c.lim.idle
 	stopped := c.lim.stopped.Load()
 	if stopped {
 		idle = lastLook
 	}
-	c.paceReads(idle)
-	if _, err = c.src.Peek(1); err != nil {
+	if err := c.awaitFirst(idle); err != nil {
 		if !stopped {
 			c.lim.timedOut(ask.LimitIdle, err)
 		}
-		return err
+		return false
 	}
-	if !c.at.CompareAndSwap(waiting, atWork) {
-		return io.EOF
-	}
-	return nil
+	return c.at.CompareAndSwap(waiting, atWork)
 }
 
 // endIdle ends the connection if it waits for a request.
@@ -272,16 +267,13 @@ func (c *conn) endIdle() {
 // readBlock reads up to the empty line that ends a head. The first bare line feed
 // refuses it, so a client that sends no CRLF gets an answer and does not hang.
 func (c *conn) readBlock() ([]byte, *ask.Rejection, error) {
-	if err := c.await(); err != nil {
-		return nil, nil, err
-	}
 	c.paceReads(c.lim.header)
-	c.buf = c.buf[:0]
+	c.block = c.block[:0]
 	first := 0 // length of the request line, once it is known
 	for {
 		part, err := c.src.ReadSlice('\n')
-		c.buf = append(c.buf, part...)
-		if len(c.buf) > c.lim.maxHead {
+		c.block = append(c.block, part...)
+		if len(c.block) > c.lim.maxHead {
 			if first == 0 {
 				return nil, limitFault(ask.LimitHeader, 414, "a request line of more than %d bytes", c.lim.maxHead), nil
 			}
@@ -298,8 +290,8 @@ func (c *conn) readBlock() ([]byte, *ask.Rejection, error) {
 			}
 			return nil, nil, err
 		}
-		n := len(c.buf)
-		if n < 2 || c.buf[n-2] != '\r' {
+		n := len(c.block)
+		if n < 2 || c.block[n-2] != '\r' {
 			return nil, badFrame("a line of the request head ends in a bare line feed"), nil
 		}
 		if first == 0 {
@@ -308,8 +300,8 @@ func (c *conn) readBlock() ([]byte, *ask.Rejection, error) {
 				return nil, badFrame("an empty line in the place of a request line"), nil
 			}
 		}
-		if n >= 4 && string(c.buf[n-4:]) == "\r\n\r\n" {
-			return c.buf, nil, nil
+		if n >= 4 && string(c.block[n-4:]) == "\r\n\r\n" {
+			return c.block, nil, nil
 		}
 	}
 }
@@ -512,7 +504,7 @@ var (
 // listener accepts connections for fasthttp.
 type listener struct {
 	net.Listener
-	lim   connLimits
+	lim   *connLimits
 	front *front
 	base  context.Context //nolint:containedctx // above those of its connections
 	log   func(err error)

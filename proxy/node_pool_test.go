@@ -11,7 +11,7 @@ func TestNodesAllocate(t *testing.T) {
 	one, two := newFake(t), newFake(t)
 	tr := newTestTransport(t, one.url(), two.url())
 	if n := testing.AllocsPerRun(200, func() {
-		w, err := tr.nodes.acquire(context.Background(), pick{})
+		w, err := tr.nodes.acquire(context.Background(), pick{claim: claim{user: "anna"}})
 		if err != nil {
 			t.Fatal(err)
 		}

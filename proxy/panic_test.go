@@ -161,7 +161,7 @@ func TestPanicInConnection(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer func() { _ = theirs.Close() }()
 	fell := make(chan *panicError, 1)
-	c := newConn(context.Background(), ours, connLimits{
+	c := newConn(context.Background(), ours, &connLimits{
 		maxHead: 100, idle: time.Millisecond, met: func(ask.Limit) { panic("a fault in a connection") }, fell: func(p *panicError) { fell <- p }, stopped: new(atomic.Bool),
 	}, &front{})
 	c.place.door = newDoorway(1, 0, nil)

@@ -119,6 +119,7 @@ func New(o Options) (*Server, error) {
 		DisablePreParseMultipartForm:  true,
 		CloseOnShutdown:               true,
 		LazyRequestTime:               true,
+		ReduceMemoryUsage:             true, // while a connection waits
 	}
 	return s, nil
 }
@@ -164,7 +165,7 @@ func (q quietLogger) Printf(format string, args ...any) {
 
 // Serve serves the clients of ln until Shutdown, or until ln fails.
 func (s *Server) Serve(ln net.Listener) error {
-	lim := connLimits{
+	lim := &connLimits{
 		maxHead: s.limits.MaxHeader,
 		idle:    s.timeouts.Idle, header: s.timeouts.ReadHeader, read: s.timeouts.Read, write: s.timeouts.Write,
 		sends: paceOf(s.limits.MinRate, s.timeouts.Stall, s.timeouts.Read, ask.LimitRead),

@@ -46,7 +46,7 @@ func TestUntaken(t *testing.T) {
 			eventually(t, "all has been taken", func() bool { return unsent(near) == 0 })
 			p.hurryWrites(testPace)
 			p.outward.waited = testPace.stall / looks // it is time for a look
-			const overhead = 4 << 10 // of a byte that lies in a Unix socket
+			const overhead = 4 << 10                  // of a byte that lies in a Unix socket
 			if _, err := p.Write([]byte("a")); err != nil || p.outward.moved > p.went || p.outward.moved < p.went-overhead {
 				t.Errorf("a look sees %d bytes moved, error %v; want some %d", p.outward.moved, err, p.went)
 			}
