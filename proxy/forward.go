@@ -93,6 +93,15 @@ func (t *turn) forward(f *gate.Forwarding) (reply, error) {
 		return reply{}, err
 	}
 	if f.Treat == nil {
+		err = a.hold()
+		if c.again(err) {
+			if a, err = t.do(c); err == nil {
+				err = a.hold()
+			}
+		}
+		if err != nil {
+			return reply{}, err
+		}
 		// An answer that came before all was sent may be to a part that changed names.
 		if a.status < http.StatusMultipleChoices && f.ChangesState != nil && (!a.body.SourceDone() || f.ChangesState()) {
 			t.refreshState()

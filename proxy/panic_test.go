@@ -140,18 +140,11 @@ func TestPanicsEverywhere(t *testing.T) {
 
 	stream := &fakeGate{intake: gate.IntakeStream}
 	f("writing an answer", "", stream, get, answering{answer{status: 200}}, 500) // it has no body at all
-	for _, length := range []int64{2, 100 << 10, -1} {
-		f("reading an answer", "", stream, get, answering{answer{status: 200, length: length, body: &brokenBody{}}}, statusIf(length > 16<<10 || length < 0, 200))
+	f("reading a small answer", "", stream, get, answering{answer{status: 200, length: 2, body: &brokenBody{}}}, 500)
+	for _, length := range []int64{100 << 10, -1} {
+		f("reading an answer", "", stream, get, answering{answer{status: 200, length: length, body: &brokenBody{}}}, 200)
 	}
-	f("the end of an answer", "", stream, get, answering{answer{status: 200, length: 2, body: &brokenBody{atClose: true}}}, 200)
-}
-
-// statusIf is the status of an answer of which nothing may have come: 0 stands for none.
-func statusIf(begun bool, status int) int {
-	if begun {
-		return status
-	}
-	return 0
+	f("the end of a small answer", "", stream, get, answering{answer{status: 200, length: 2, body: &brokenBody{atClose: true}}}, 500)
 }
 
 // TestPanicInConnection ends the connection alone where there is no request yet.

@@ -107,8 +107,8 @@ func (t *turn) writeStream(out *fasthttp.Response, r *reply) {
 		t.writeForOld(out, r)
 		return
 	}
-	t.conn.roomy = a.length > 16<<10 && t.share.take(copyBuffer) == nil
-	out.ImmediateHeaderFlush = a.length < 0 || a.length > 16<<10 // then the body bypasses fasthttp's buffer
+	t.conn.roomy = a.length > mostHeld && t.share.take(copyBuffer) == nil
+	out.ImmediateHeaderFlush = a.length < 0 || a.length > mostHeld // then the body bypasses fasthttp's buffer
 	t.conn.hurryWrites(t.conn.lim.takes)
 	out.SetBodyStream(&streamBody{turn: t, answer: a}, int(a.length))
 }
