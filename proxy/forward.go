@@ -140,7 +140,8 @@ func (t *turn) orLocal(local *gate.Answer, err error) (reply, error) {
 }
 
 // forwardCall makes the wire call of a forwarding; local is the answer if the plan of
-// the lines left nothing to send.
+// the lines left nothing to send. A request whose body comes now is counted among those at
+// work from the moment that the beginning of it is there.
 func (t *turn) forwardCall(f *gate.Forwarding) (c *call, local *gate.Answer, err error) {
 	raw := f.Source == gate.ClientBody
 	c = t.wireCall(&f.Call, passing{plain: f.Treat != nil, typed: f.AsAsked, body: raw, own: f.OwnAccount})
@@ -199,7 +200,7 @@ func (t *turn) streamBody(c *call) error {
 	f := t.conn.head.body
 	if f.none() {
 		c.hasBody = t.conn.head.value("content-length") != ""
-		return nil
+		return t.admit()
 	}
 	body, err := t.conn.request()
 	if err != nil {
@@ -207,9 +208,15 @@ func (t *turn) streamBody(c *call) error {
 	}
 	if !f.chunked && f.length <= writeInline {
 		c.fixed, err = readWhole(body, sizeHint{f.length, trustClient}, writeInline, &t.share) // no second goroutine is needed
-		return err
+		if err != nil {
+			return err
+		}
+		return t.admit()
 	}
 	if err := t.share.take(copyBuffer); err != nil {
+		return err
+	}
+	if err := t.admit(); err != nil {
 		return err
 	}
 	limit := bulkBody(t.srv.limits)
@@ -367,6 +374,9 @@ func (t *turn) planLines(c *call, lines gate.Lines) (*gate.Answer, error) {
 	done := false
 	if err == nil {
 		done, err = p.run(start, linesStart)
+	}
+	if err == nil {
+		err = t.admit()
 	}
 	if err != nil {
 		closeBody()

@@ -164,8 +164,10 @@ func (t *turn) plan(planner Planner, id ask.Identity, unfair error) reply {
 		if err := t.takeBody(planner); err != nil {
 			return t.fail(err)
 		}
-		if err := t.admit(); err != nil {
-			return t.fail(err)
+		if t.intake != gate.IntakeLines && t.intake != gate.IntakeStream { // whose body is to come: see forwardCall
+			if err := t.admit(); err != nil {
+				return t.fail(err)
+			}
 		}
 		out, err := t.rounds(planner, fresh)
 		switch {
