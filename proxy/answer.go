@@ -71,6 +71,9 @@ func parseAnswer(block []byte, method string) (*answer, framing, bool, error) {
 	if hops != "" {
 		a.fields = withoutNamed(a.fields, hops)
 	}
+	if a.status == 204 && (f.chunked || f.length > 0) {
+		keep = false // a body may come all the same, and would be taken for the next answer
+	}
 	f, err = a.frame(f, hasLength, method)
 	return a, f, keep, err
 }

@@ -407,7 +407,7 @@ func (c *conn) request() (*bodyReader, error) {
 // is sent, as far as is known: a small rest of a body is read away then.
 func (c *conn) keepable() bool {
 	switch {
-	case c.bye:
+	case c.bye, c.aborted.Load(): // what is aborted is read no further
 		return false
 	case c.body.ended():
 		return true

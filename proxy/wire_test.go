@@ -37,7 +37,11 @@ func TestParseAnswer(t *testing.T) {
 	f(ok+"Content-Length: 5\r\n\r\n", "HEAD", 200, "OK", 5, framing{}, true)
 	f(ok+"Transfer-Encoding: chunked\r\n\r\n", "HEAD", 200, "OK", -1, framing{}, true)
 	f(ok+"\r\n", "HEAD", 200, "OK", -1, framing{}, true)
-	f("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", "GET", 204, "No Content", 0, framing{}, true)
+	f("HTTP/1.1 204 No Content\r\n\r\n", "GET", 204, "No Content", 0, framing{}, true)
+	f("HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", "GET", 204, "No Content", 0, framing{}, true)
+	// A body that comes all the same would be taken for the next answer.
+	f("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", "GET", 204, "No Content", 0, framing{}, false)
+	f("HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n", "GET", 204, "No Content", 0, framing{}, false)
 	f("HTTP/1.1 304 \r\n\r\n", "GET", 304, "", -1, framing{}, true)
 	f("HTTP/1.1 100 Continue\r\n\r\n", "GET", 100, "Continue", 0, framing{}, true)
 	f("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n", "GET", 200, "OK", 1, framing{length: 1}, false)
