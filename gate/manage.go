@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"guard/authz"
 	"guard/endpoint"
 	"guard/indexresolver"
 	"guard/internal/ask"
@@ -68,13 +69,17 @@ func (pl *plan) unruled() *ask.Rejection {
 // ruled reports whether a rule binds an index of the request that is there.
 func (pl *plan) ruled() bool {
 	for j := range pl.all {
-		for _, g := range j.Groups {
-			if g.Restriction != ask.Free && j.exists() {
-				return true
-			}
+		if j.ruled() {
+			return true
 		}
 	}
 	return false
+}
+
+// ruled reports whether a rule binds an index that is there, among those that the part's
+// names stand for.
+func (j *judged) ruled() bool {
+	return j.exists() && slices.ContainsFunc(j.Groups, func(g authz.Group) bool { return g.Restriction != ask.Free })
 }
 
 // exists reports whether any name of the part is there already.
@@ -84,7 +89,9 @@ func (j *judged) exists() bool {
 
 // checkNewAliases refuses to make an alias under a name that stands for indices which
 // are not all granted. If it is an alias, what others read through it would change; if
-// it is an index or a stream, the error of the cluster would tell of it. By the newer
+// it is an index or a stream, the error of the cluster would tell of it. Nor may whom a rule
+// binds on one of them add his own index: what others write to the alias could come to him
+// without the rule. By the newer
 // evaluator the names of aliases are parts of the request already. It reports whether
 // that settles the request.
 func (pl *plan) checkNewAliases() (Outcome, bool) {
@@ -97,6 +104,8 @@ func (pl *plan) checkNewAliases() (Outcome, bool) {
 			return rejectError(err), true
 		case len(j.resolved.Targets) > 0 && j.rejection != nil:
 			return reject(j.rejection), true
+		case j.ruled():
+			return reject(restricted("an alias of an index under a document or field rule may not be changed")), true
 		}
 	}
 	return Outcome{}, false

@@ -281,3 +281,28 @@ func TestWildcardsAreCounted(t *testing.T) {
 	f("GET", "/logs-a*,-logs-a*2/_search", "", 6)
 	f("POST", "/_msearch", "{\"index\":\"*x\"}\n{}\n{\"index\":[\"*y\",\"zz*\"]}\n{}\n", 2*all)
 }
+
+// TestAliasesOfRuledIndices: whom a rule binds on an index adds none of his own to the aliases
+// that it has: what others write to the alias would come to him without the rule.
+func TestAliasesOfRuledIndices(t *testing.T) {
+	indices := append(staff(), indexresolver.Index{Name: "xa"}, indexresolver.Index{Name: "xb", Aliases: []indexresolver.Membership{{Alias: "xmine"}}})
+	indices[0].Aliases = append(indices[0].Aliases, indexresolver.Membership{Alias: "xhr", Write: true})
+	for _, by := range []config.Evaluation{config.EvaluationLegacy, config.EvaluationV4} {
+		s := worldBy(t, by, managerRole, indices)
+		f := func(method, target, body string, refused bool) {
+			t.Helper()
+			got := gist(t, planFor(t, s, method, target, body))
+			if is := strings.HasPrefix(got, "reject ") && strings.Contains(got, "under a document or field rule may not be changed"); is != refused {
+				t.Errorf("%s, %s %s %s: %s; want it refused: %v", by, method, target, body, got, refused)
+			}
+		}
+		for alias, refused := range map[string]bool{"xhr": true, "xmine": false, "xnew": false} {
+			for _, details := range []string{`{}`, `{"is_write_index":true}`, `{"filter":{"term":{"a":1}}}`} {
+				f("PUT", "/xa/_alias/"+alias, details, refused)
+				f("POST", "/xa/_aliases/"+alias, details, refused)
+				f("PUT", "/xnewindex", `{"aliases":{"xother":{},"`+alias+`":`+details+`}}`, refused)
+			}
+			f("POST", "/_aliases", `{"actions":[{"add":{"index":"xa","alias":"xother"}},{"add":{"index":"xa","aliases":["xthird","`+alias+`"],"is_write_index":true}}]}`, refused)
+		}
+	}
+}
