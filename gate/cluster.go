@@ -49,6 +49,42 @@ func (s *Snapshot) storesQueries(index string) bool {
 	return yes
 }
 
+// computedIn lists the fields of indices that scripts compute. All fields of a mapping that
+// cannot be read may be such.
+func (s *Snapshot) computedIn(indices []string) []string {
+	var all []string
+	for _, index := range indices {
+		raw, id, ok := s.state.Mapping(index)
+		if !ok {
+			continue
+		}
+		list, known := s.memo.computed.Get(id)
+		if !known {
+			list = s.readComputed(index, raw)
+			s.memo.computed.Add(id, list)
+		}
+		all = append(all, list...)
+	}
+	return all
+}
+
+func (s *Snapshot) readComputed(index string, raw []byte) []string {
+	if !bytes.Contains(raw, []byte(`"derived"`)) && !bytes.Contains(raw, []byte(`"runtime"`)) && !bytes.Contains(raw, []byte(`"script"`)) {
+		return nil
+	}
+	m, err := s.mappingOf(index)
+	if err != nil {
+		return []string{"*"}
+	}
+	var list []string
+	for f := range m.All() {
+		if target, ok := m.Lookup(f.AliasOf); f.Kind == mapping.Runtime || f.Scripted || ok && (target.Kind == mapping.Runtime || target.Scripted) {
+			list = append(list, f.Path)
+		}
+	}
+	return list
+}
+
 // mappingOf returns the fields of an index: none if it does not exist, for then it may
 // when the cluster is asked. A mapping that cannot be read is an error: what it hides
 // is unknown.

@@ -131,6 +131,9 @@ func (pl *plan) searchBody(form searchForm, b *binding) (*query.Params, []byte, 
 // the fields of its indices, if it could need that.
 func (pl *plan) knowFields(b *binding, body []byte) {
 	b.rules.Seed = pl.r.Now.UnixNano()
+	if b.bound {
+		b.rules.Computed = pl.s.computedIn(b.indices)
+	}
 	if bytes.Contains(body, []byte("top_hits")) || bytes.Contains(body, []byte("span_term")) {
 		b.rules.Mapped = &mappedIn{pl.s, b.indices}
 	}

@@ -50,6 +50,7 @@ type memo struct {
 	// mappings are parsed once by content.
 	mappings    *lru.Cache[indexresolver.MappingID, *mapping.Mapping]
 	percolators *lru.Cache[indexresolver.MappingID, bool]
+	computed    *lru.Cache[indexresolver.MappingID, []string] // fields that scripts compute
 }
 
 type viewKey struct {
@@ -123,6 +124,7 @@ func newMemo() *memo {
 		mappings: table[indexresolver.MappingID, *mapping.Mapping](maxViews),
 
 		percolators: table[indexresolver.MappingID, bool](maxViews),
+		computed:    table[indexresolver.MappingID, []string](maxViews),
 	}
 }
 

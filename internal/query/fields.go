@@ -24,6 +24,9 @@ func (k *walker) seen(v esjson.Value, name string, use Use) (string, error) {
 	if k.fill != nil {
 		return k.filledName(v, name)
 	}
+	if err := k.uncomputed(v, name, use); err != nil {
+		return "", err
+	}
 	if !k.fieldRule() {
 		return name, nil
 	}
@@ -43,6 +46,9 @@ func (k *walker) seen(v esjson.Value, name string, use Use) (string, error) {
 // expand lists the visible fields that a pattern matches.
 func (k *walker) expand(v esjson.Value, pattern string, use Use) ([]string, error) {
 	if err := k.countPattern(v, pattern); err != nil {
+		return nil, err
+	}
+	if err := k.uncomputed(v, pattern, use); err != nil {
 		return nil, err
 	}
 	names, mixed := k.rules.Fields.Expand(pattern, use)

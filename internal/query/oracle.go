@@ -39,6 +39,9 @@ import (
 //   - A text over several fields as if they were one (cross_fields, combined_fields) gives
 //     a word of one field the weight that it has in another, where hidden documents alone
 //     may hold it. It is printed in constant_score.
+//   - A clause on a field that a script computes runs the script, also on hidden documents
+//     if it stands among others of which one is enough; whether it fails tells of them. It
+//     is refused.
 
 // bounded prints a clause under a document rule so that hidden documents change nothing.
 func (k *walker) bounded(v esjson.Value, c *clause) error {
@@ -93,6 +96,49 @@ func (k *walker) keepsPlaces(v esjson.Value, c *clause) bool {
 	default:
 		return k.rules.Mapped.Positions(name)
 	}
+}
+
+// uncomputed refuses a field, or pattern of fields, of a clause that may mean one that a
+// script computes.
+func (k *walker) uncomputed(v esjson.Value, name string, use Use) error {
+	if use != Match || !k.hidesDocs() || k.role {
+		return nil
+	}
+	for _, computed := range k.rules.Computed {
+		if computed == "*" || couldMean(name, computed) || strings.HasPrefix(name, computed+".") || strings.HasPrefix(computed, name+".") {
+			return refuse(v, name, "a script computes the field [%s], for hidden documents too%s", computed, underDocRule)
+		}
+	}
+	return nil
+}
+
+// couldMean reports whether a name or pattern can mean a field, or one below it. A pattern is
+// taken for wider than it is: by what stands before its first star, and behind its last.
+func couldMean(pattern, field string) bool {
+	head, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return pattern == field
+	}
+	tail := rest[strings.LastIndexByte(rest, '*')+1:]
+	whole := strings.HasPrefix(field, head) && strings.HasSuffix(field, tail) && len(field) >= len(head)+len(tail)
+	return whole || strings.HasPrefix(head, field+".") || strings.HasPrefix(field+".", head)
+}
+
+// uncomputedTexts refuses a clause over several fields that may mean one that a script
+// computes without naming it.
+func (k *walker) uncomputedTexts(v esjson.Value, c *clause) error {
+	if c.form != multi || !k.hidesDocs() || k.role || len(k.rules.Computed) == 0 {
+		return nil
+	}
+	_, list := v.Lookup("fields")
+	_, one := v.Lookup("default_field")
+	if !list && !one {
+		return k.uncomputed(v, "*", Match)
+	}
+	if text, _ := v.Lookup("query"); c.name == "query_string" && strings.ContainsAny(text.String(), syntax) {
+		return refuse(text, c.name, "its text may name a field that a script computes; want a text without %s%s", syntax, underDocRule)
+	}
+	return nil
 }
 
 // hasPivot reports whether a rank_feature says by what it is to be compared.

@@ -64,7 +64,7 @@ func TestNoChoiceOfWords(t *testing.T) {
 	f(`{"simple_query_string":{"query":"b~1","fields":["a"]}}`, "")
 	f(`{"simple_query_string":{"query":"~","fields":["a"]}}`, "")
 	f(`{"simple_query_string":{"query":"\" al\"~2","fields":["a"],"flags":"FUZZY|WHITESPACE"}}`, "") // without PHRASE it is one as well
-	f(`{"simple_query_string":{"query":"al\\\"~2","fields":["a"]}}`, "") // the quotation mark is a letter
+	f(`{"simple_query_string":{"query":"al\\\"~2","fields":["a"]}}`, "")                             // the quotation mark is a letter
 	f(`{"query_string":{"query":"al\\\"~2","fields":["a"]}}`, "")
 	f(`{"query_string":{"query":"\"a b\" al\"~2","fields":["a"]}}`, "")
 	f(`{"query_string":{"query":"\"a b\"~2~1","fields":["a"]}}`, "")

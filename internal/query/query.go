@@ -56,6 +56,10 @@ type Rules struct {
 	Mapped Mapped // nil: every index has every field, of whatever type
 	Seed   int64  // of a random order, where the client gives none
 
+	// Computed are the fields of the indices that scripts compute. Under a document rule
+	// no clause may mean one: see oracle.go.
+	Computed []string
+
 	Order Order // what the order tells in which shards keep their documents
 
 	// Sorts is set by AppendSearch: what of the sorts of hits is to be told, where the

@@ -30,6 +30,9 @@ func (k *walker) clause(v esjson.Value, c *clause) error {
 	if why := k.refusal(c.verdict); why != "" {
 		return refuse(v, c.name, "%s", why)
 	}
+	if err := k.uncomputedTexts(v, c); err != nil {
+		return err
+	}
 	if k.unrewritten && rewrites[c.name] {
 		if done, err := k.rewrite(v, c); done || err != nil {
 			return err
