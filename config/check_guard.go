@@ -95,7 +95,7 @@ func checkPair(r *report, pos Pos, key1, value1, key2, value2 string) {
 
 func (u *Upstream) validate(r *report) {
 	if len(u.URLs) == 0 {
-		r.fault(u.Pos.At("urls"), "the URL of the cluster here or in --upstream, such as http://127.0.0.1:9201", "no URL")
+		r.fault(u.Pos.At("urls"), "the URL of the cluster, such as http://127.0.0.1:9201, in --upstream or in the file of --config", "no URL")
 	}
 	secure, plain, seen := false, false, map[string]bool{}
 	for i, text := range u.URLs {

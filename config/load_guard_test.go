@@ -66,7 +66,7 @@ func TestNoFile(t *testing.T) {
 		_, _, err := Load("", o)
 		checkFaults(t, err, want)
 	}
-	fail(Overrides{}, "command line: upstream.urls: no URL; want the URL of the cluster here or in --upstream, such as http://127.0.0.1:9201")
+	fail(Overrides{}, "command line: upstream.urls: no URL; want the URL of the cluster, such as http://127.0.0.1:9201, in --upstream or in the file of --config")
 	fail(Overrides{Upstream: []string{"cluster:9200"}, Listen: "9200", LogLevel: "loud"},
 		`--listen: "9200"; want host:port, such as 127.0.0.1:9200 or :9200`,
 		`--log-level: "loud"; want one of "debug", "info", "warn", "error"`,
@@ -318,7 +318,7 @@ func TestRefusedUpstream(t *testing.T) {
 		checkFaults(t, err, want)
 	}
 	const form = "want scheme, host and port, such as http://127.0.0.1:9201"
-	f("", "urls: no URL; want the URL of the cluster here or in --upstream, such as http://127.0.0.1:9201")
+	f("", "urls: no URL; want the URL of the cluster, such as http://127.0.0.1:9201, in --upstream or in the file of --config")
 	f("urls: ['a:9200']", `urls[0]: scheme "a"; want http or https`)
 	f("urls: ['http://']", `urls[0]: no host in "http://"; `+form)
 	f("urls: ['http://:9200']", `urls[0]: no host in "http://:9200"; `+form)

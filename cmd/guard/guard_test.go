@@ -71,6 +71,7 @@ func TestCommandsRefuse(t *testing.T) {
 		}
 	}
 	f("", "cannot hash an empty password", "hash")
+	f("a\nb\n", "cannot read the password: there is more than one line; want one", "hash")
 	f("x\n", `unknown algorithm "md5"; want one of bcrypt, pbkdf2, argon2id`, "hash", "--algorithm", "md5")
 	f("", `unknown command "secret"`, "hash", "secret") // a password is no argument
 	f("", `unknown command "nosuch"`, "nosuch")

@@ -41,11 +41,7 @@ other users of the machine.`,
 func readPassword(in io.Reader, prompt io.Writer) (string, error) {
 	f, ok := in.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		line, err := bufio.NewReader(in).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", fmt.Errorf("cannot read the password: %w", err)
-		}
-		return strings.TrimRight(line, "\r\n"), nil
+		return readLine(in)
 	}
 	first, err := askPassword(f, prompt, "Password: ")
 	if err != nil {
@@ -59,6 +55,23 @@ func readPassword(in io.Reader, prompt io.Writer) (string, error) {
 		return "", errors.New("the passwords differ")
 	}
 	return first, nil
+}
+
+// readLine reads a password that is piped in: one line, whose end may be missing.
+func readLine(in io.Reader) (string, error) {
+	lines := bufio.NewReader(in)
+	line, err := lines.ReadString('\n')
+	if err == nil {
+		_, err = lines.ReadByte()
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return strings.TrimRight(line, "\r\n"), nil
+	case err != nil:
+		return "", fmt.Errorf("cannot read the password: %w", err)
+	default:
+		return "", errors.New("cannot read the password: there is more than one line; want one")
+	}
 }
 
 func askPassword(f *os.File, prompt io.Writer, text string) (string, error) {

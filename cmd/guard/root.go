@@ -35,9 +35,11 @@ loopback, or give the cluster a credential that only guard has.`,
 
   # a hash for internal_users.yml; the password is read from the terminal
   guard hash`,
+		Version:       version + revision(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate("guard {{.Version}}\n") // as the command version prints it
 	root.AddCommand(serveCommand(), checkCommand(), hashCommand(), versionCommand())
 	return root
 }
@@ -50,7 +52,7 @@ type settings struct {
 
 func (s *settings) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&s.file, "config", "c", "", "configuration file (guard.yml); flags win over it")
+	f.StringVarP(&s.file, "config", "c", "", "configuration file, such as guard.yml; flags win over it; none is read without this flag")
 	f.StringVar(&s.overrides.Listen, "listen", "", "address for clients, such as 127.0.0.1:9200 or unix:/run/guard/guard.sock")
 	f.StringVar(&s.overrides.Internal, "internal", "", "address for probes and metrics, such as 127.0.0.1:9290")
 	f.StringSliceVar(&s.overrides.Upstream, "upstream", nil, "URL of a node of the cluster; several by commas or repeats")

@@ -19,7 +19,7 @@ import (
 var (
 	update = flag.Bool("update", false, "rewrite testdata/expected-*.tsv with what was found")
 	only   = flag.String("case", "", "run only the cases whose id matches this regular expression")
-	trace  = flag.Bool("trace", false, "show each request with its answer")
+	shown  = flag.Bool("show", false, "show each request with its answer")
 )
 
 // enginesEnv names the engines to run, by commas; all of them if it is not set.
@@ -121,7 +121,7 @@ func start(t *testing.T, kind testbed.Kind) *testbed.Node {
 func play(t *testing.T, through leaks.Target, c *leaks.Case) leaks.Expected {
 	t.Helper()
 	if fault := through.Policy.Fault(c); fault != "" {
-		if *trace {
+		if *shown {
 			t.Logf("%s: not loaded: %s", c.ID, fault)
 		}
 		if len(c.Must) > 0 {
@@ -138,7 +138,7 @@ func play(t *testing.T, through leaks.Target, c *leaks.Case) leaks.Expected {
 		t.Errorf("%s: %v", c.ID, err)
 	}
 	bad := slices.Contains([]leaks.Verdict{leaks.Leak, leaks.Unexpected, leaks.Broken}, got.Verdict)
-	if *trace || bad {
+	if *shown || bad {
 		t.Logf("%s %s (%s)\n%s\n%s\n%s", c.ID, got.Verdict, got.Why, c.Role, c.Request.String(), show(got))
 	}
 	return leaks.Expected{Verdict: got.Verdict}
