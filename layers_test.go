@@ -23,6 +23,8 @@ const module = "guard"
 // below it. Packages of one level do not know each other. What stands nowhere here
 // is a program or a test and may import everything; nobody may import it.
 var below = map[string][]string{
+	"policytest":           {"explain", "gate", "authz", "config", "internal/..."},
+	"explain":              {"proxy", "gate", "authz", "indexresolver", "config", "internal/..."},
 	"proxy":                {"gate", "authn", "config", "internal/..."},
 	"gate":                 {"authn", "authz", "dls", "fls", "indexresolver", "endpoint", "config", "internal/..."},
 	"authn":                {"config", "internal/..."},

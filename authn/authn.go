@@ -75,6 +75,17 @@ func (c *Chain) Identify(ctx context.Context, creds Credentials) (ask.Identity, 
 	return ask.Identity{}, ErrNoCredentials
 }
 
+// Account returns the identity that an account called name gets when it logs in, and
+// reports whether there is one that may.
+func (c *Chain) Account(name string) (ask.Identity, bool) {
+	for _, domain := range c.domains {
+		if b, ok := domain.(*Basic); ok && b.accounts[name] != nil {
+			return b.accounts[name].identity, true
+		}
+	}
+	return ask.Identity{}, false
+}
+
 // New returns the chain of the enabled domains of s that are built; config has
 // warned of the others. Faults name each user whose stored hash cannot be checked.
 func New(s *config.Security, v *Verifier) (*Chain, []config.Warning, error) {

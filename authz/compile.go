@@ -134,7 +134,7 @@ func (c *compiler) pattern(at config.Pos, text string) names.Pattern {
 }
 
 func (c *compiler) role(name string, src config.Role) {
-	r := &role{cluster: c.actions(src.Pos, "cluster_permissions", src.ClusterPermissions)}
+	r := &role{name: name, pos: src.Pos.At("cluster_permissions"), cluster: c.actions(src.Pos, "cluster_permissions", src.ClusterPermissions)}
 	for _, perm := range src.IndexPermissions {
 		e := c.entry(perm)
 		r.entries = append(r.entries, e)
@@ -206,6 +206,7 @@ func (c *compiler) mapping(name string, src config.Mapping) {
 	}
 	m := mapping{
 		role:     name,
+		pos:      src.Pos,
 		users:    names.NewPatterns(c.patterns(src.Pos, "users", src.Users)...),
 		backend:  names.NewPatterns(c.patterns(src.Pos, "backend_roles", src.BackendRoles)...),
 		backends: c.patterns(src.Pos, "and_backend_roles", src.AndBackendRoles),

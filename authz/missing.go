@@ -1,6 +1,7 @@
 package authz
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -8,54 +9,82 @@ import (
 	"guard/internal/ask"
 )
 
-// Cell is one action that is missing on one name.
+// Cell is one action on one name.
 type Cell struct {
 	Action string
 	Target string // empty: on the cluster, or on any name at all
 	// Named tells that the client wrote the name itself. Another name may go to audit
 	// and explain, never to the client (law 12).
-	Named bool
-	Roles []string // roles of the policy that would grant it, sorted
+	Named   bool
+	Granted bool
+	// Grants grant the cell, if it is granted: those of the principal's roles that do.
+	// Else they are those of the policy that would. Sorted by role.
+	Grants []Grant
 }
 
-// Matrix is what is missing for one part.
+// Roles returns the roles of the cell's grants, sorted, each once.
+func (c *Cell) Roles() []string {
+	var list []string
+	for _, g := range c.Grants {
+		list = append(list, g.Role)
+	}
+	return slices.Compact(list)
+}
+
+// Grant is an entry of a role that grants an action: its cluster_permissions, or an
+// element of its index_permissions.
+type Grant struct {
+	Role string
+	At   config.Pos
+}
+
+// Matrix is what a part asks, cell by cell.
 type Matrix []Cell
 
-// Actions returns the missing actions in the order in which they were asked, each
-// once.
-func (m Matrix) Actions() []string {
-	var actions []string
-	for _, c := range m {
-		if !slices.Contains(actions, c.Action) {
-			actions = append(actions, c.Action)
-		}
-	}
-	return actions
+// Matrix computes what was asked, cell by cell, and what grants it, for whoever wants to
+// know why. No cell is missing where no right could help: a write on all indices at once
+// by the legacy rules. At most so many cells are listed, and more counts the others.
+func (d *Decision) Matrix(most int) (list Matrix, more int) {
+	c := cells{most: most}
+	d.collect(&c)
+	return c.list, c.more
 }
 
-// Missing computes what was not granted, for whoever looks. It is empty also where
-// no right could help: a write on all indices at once by the legacy rules.
-func (d *Decision) Missing() Matrix {
+// cells collects a matrix.
+type cells struct {
+	list Matrix
+	most int
+	more int // cells beyond most
+}
+
+// add takes a cell. Its grants are looked for only if it is listed.
+func (c *cells) add(cell Cell, grants func() []Grant) {
+	if len(c.list) >= c.most {
+		c.more++
+		return
+	}
+	cell.Grants = grants()
+	c.list = append(c.list, cell)
+}
+
+func (d *Decision) collect(c *cells) {
 	q := &d.asked
 	if q.policy == nil {
-		return nil
+		return
 	}
-	var m Matrix
 	onNames := false
 	for _, pr := range q.part.Privileges {
 		g := q.subject.grant(pr.Action)
-		switch {
-		case !onCluster(pr, g):
-			onNames = true
-			m = append(m, q.missingOn(pr, g)...)
-		case !g.onCluster:
-			m = append(m, Cell{Action: pr.Action, Roles: q.policy.clusterRoles(pr.Action)})
+		if onCluster(pr, g) {
+			c.add(Cell{Action: pr.Action, Granted: g.onCluster}, func() []Grant { return q.clusterGrants(pr.Action, g.onCluster) })
+			continue
 		}
+		onNames = true
+		q.cellsOn(c, pr, g)
 	}
 	if onNames {
-		m = append(m, q.missingSystem()...)
+		q.missingSystem(c)
 	}
-	return m
 }
 
 // MissingActions returns the actions that a refusal names: those of Missing, without the
@@ -108,34 +137,34 @@ func (q *question) missesAny(pr ask.Privilege, g *grant) bool {
 	return len(asked) == 0 && q.policy.evaluation == config.EvaluationV4 && g.nothing()
 }
 
-// missingOn returns the names on which one action is missing.
-func (q *question) missingOn(pr ask.Privilege, g *grant) Matrix {
-	var m Matrix
-	seen := make(map[string]int) // members of several aliases come more than once
-	add := func(name string, named bool) {
-		if i, ok := seen[name]; ok {
-			m[i].Named = m[i].Named || named
-			return
-		}
-		seen[name] = len(m)
-		m = append(m, Cell{Action: pr.Action, Target: name, Named: named, Roles: q.indexRoles(pr.Action, name)})
-	}
+// cellsOn collects the names that one action is asked on.
+func (q *question) cellsOn(c *cells, pr ask.Privilege, g *grant) {
 	asked := q.asked()
+	named := make(map[string]bool, len(asked))
+	for i := range asked {
+		if t := &asked[i]; !t.Wildcard {
+			named[t.Name] = true
+		}
+	}
+	seen := make(map[string]bool) // members of several aliases come more than once
 	for i := range asked {
 		t := &asked[i]
 		if pr.When == ask.IndexMissing && t.Kind != ask.Missing {
 			continue
 		}
 		for _, name := range q.rows(t) {
-			if !q.granted(g, name, t.Kind) {
-				add(name, !t.Wildcard && name == t.Name)
+			if seen[name] {
+				continue
 			}
+			seen[name] = true
+			granted := q.granted(g, name, t.Kind)
+			c.add(Cell{Action: pr.Action, Target: name, Named: named[name], Granted: granted}, func() []Grant { return q.indexGrants(pr.Action, name, granted) })
 		}
 	}
-	if len(asked) == 0 && q.policy.evaluation == config.EvaluationV4 && g.nothing() {
-		add("", false)
+	if len(asked) == 0 && q.policy.evaluation == config.EvaluationV4 {
+		granted := !g.nothing()
+		c.add(Cell{Action: pr.Action, Granted: granted}, func() []Grant { return q.indexGrants(pr.Action, "", granted) })
 	}
-	return m
 }
 
 // rows returns the names that a target is judged by: by the legacy rules an alias
@@ -154,52 +183,60 @@ func (q *question) granted(g *grant, name string, kind ask.TargetKind) bool {
 	return g.index(q.cluster, name, q.now)
 }
 
-// missingSystem returns the system indices that the client named and may not touch.
-func (q *question) missingSystem() Matrix {
-	var m Matrix
+// missingSystem collects the system indices that the client named and may not touch.
+func (q *question) missingSystem(c *cells) {
 	for _, t := range q.asked() {
 		if t.Wildcard || !q.anyClosed(&t) {
 			continue
 		}
-		m = append(m, Cell{Action: systemPermission, Target: t.Name, Named: true, Roles: q.systemRoles(t.Name)})
+		c.add(Cell{Action: systemPermission, Target: t.Name, Named: true}, func() []Grant { return q.systemGrants(t.Name) })
 	}
-	return m
 }
 
-func (q *question) systemRoles(name string) []string {
+func (q *question) systemGrants(name string) []Grant {
 	if name == securityIndex || !q.policy.openable {
 		return nil
 	}
-	return q.policy.rolesThat(func(r *role) bool {
-		return slices.ContainsFunc(r.entries, func(e *entry) bool {
-			return explicitly(e.actions, systemPermission) && q.entryCovers(e, name)
-		})
-	})
+	return q.entryGrants(false, func(e *entry) bool { return explicitly(e.actions, systemPermission) && q.entryCovers(e, name) })
 }
 
-// rolesThat returns the names of the roles for which ok holds, sorted.
-func (p *Policy) rolesThat(ok func(*role) bool) []string {
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(p.roles)) {
-		if ok(p.roles[name]) {
-			list = append(list, name)
+// clusterGrants returns what grants action on the cluster: in the whole policy, or in
+// the principal's own roles alone.
+func (q *question) clusterGrants(action string, own bool) (list []Grant) {
+	for r := range q.roles(own) {
+		if r.cluster.Match(action) {
+			list = append(list, Grant{r.name, r.pos})
 		}
 	}
 	return list
 }
 
-func (p *Policy) clusterRoles(action string) []string {
-	return p.rolesThat(func(r *role) bool { return r.cluster.Match(action) })
+// indexGrants returns the entries that would grant action on name to this principal, of
+// the whole policy or of his own roles alone; without a name those that grant it on any.
+func (q *question) indexGrants(action, name string, own bool) []Grant {
+	return q.entryGrants(own, func(e *entry) bool { return e.actions.Match(action) && (name == "" || q.entryCovers(e, name)) })
 }
 
-// indexRoles returns the roles that would grant action on name to this principal;
-// without a name those that grant it on any.
-func (q *question) indexRoles(action, name string) []string {
-	return q.policy.rolesThat(func(r *role) bool {
-		return slices.ContainsFunc(r.entries, func(e *entry) bool {
-			return e.actions.Match(action) && (name == "" || q.entryCovers(e, name))
-		})
-	})
+func (q *question) entryGrants(own bool, ok func(*entry) bool) (list []Grant) {
+	for r := range q.roles(own) {
+		for _, e := range r.entries {
+			if ok(e) {
+				list = append(list, Grant{r.name, e.pos})
+			}
+		}
+	}
+	return list
+}
+
+// roles yields the roles of the policy, or the principal's own alone, by name.
+func (q *question) roles(own bool) iter.Seq[*role] {
+	return func(yield func(*role) bool) {
+		for _, name := range slices.Sorted(maps.Keys(q.policy.roles)) {
+			if _, has := slices.BinarySearch(q.subject.who.Roles, name); (has || !own) && !yield(q.policy.roles[name]) {
+				return
+			}
+		}
+	}
 }
 
 // entryCovers reports whether an entry of any role would cover name, with the
@@ -208,4 +245,24 @@ func (q *question) entryCovers(e *entry, name string) bool {
 	x := newEntryIndex([]boundEntry{e.bind(q.subject.who)})
 	covering := x.appendIndex(nil, q.cluster, name, q.now)
 	return len(covering) > 0 && !covering[0].unsure()
+}
+
+// Grants returns all that roles of files grant: what a policy's author wrote, in its
+// order by roles.
+func (p *Policy) Grants() (list []Grant) {
+	add := func(r *role, at config.Pos) {
+		if at.File != "" {
+			list = append(list, Grant{r.name, at})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.roles)) {
+		r := p.roles[name]
+		if len(r.cluster.List()) > 0 {
+			add(r, r.pos)
+		}
+		for _, e := range r.entries {
+			add(r, e.pos)
+		}
+	}
+	return list
 }

@@ -26,7 +26,12 @@ func TestMissingActions(t *testing.T) {
 				}
 				res.Targets = append(res.Targets, ask.Target{Name: "nosuch", Kind: ask.Missing})
 				d := p.Decide(as("anna", role), restrictionWorld, part, res, noon)
-				want := d.Missing().Actions()
+				var want []string
+				for _, c := range missing(&d) {
+					if !slices.Contains(want, c.Action) {
+						want = append(want, c.Action)
+					}
+				}
 				if len(want) > 1 {
 					want = slices.DeleteFunc(want, func(action string) bool { return action == "indices:admin/create" })
 				}

@@ -64,6 +64,8 @@ func (p *Policy) Evaluation() config.Evaluation { return p.evaluation }
 
 // role is a compiled entry of roles.yml.
 type role struct {
+	name    string
+	pos     config.Pos     // of cluster_permissions
 	cluster names.Patterns // actions
 	entries []*entry
 	// variables are those of index patterns, which tell principals apart.
@@ -88,6 +90,7 @@ func (e *entry) restricts() bool {
 // mapping is a compiled entry of roles_mapping.yml.
 type mapping struct {
 	role     string
+	pos      config.Pos
 	users    names.Patterns
 	backend  names.Patterns  // any of the backend roles
 	backends []names.Pattern // each of them

@@ -19,7 +19,7 @@ func (p *Policy) Principal(id ask.Identity) *ask.Principal {
 	if who, ok := p.principals.Get(key); ok {
 		return who
 	}
-	who := &ask.Principal{Identity: cloneIdentity(id), Roles: p.rolesOf(id, here)}
+	who := &ask.Principal{Identity: cloneIdentity(id), Roles: p.rolesOf(id)}
 	who.Unrestricted = p.unrestricted(p.subject(who))
 	p.principals.Add(key, who)
 	return who
@@ -36,58 +36,18 @@ func (p *Policy) unrestricted(s *subject) bool {
 	return s.unrestricted()
 }
 
-// rolesAt returns the roles that mappings give to all who come from an address. The
-// zero address is nowhere: not even "*" is met by it.
+// rolesAt returns the roles that mappings give to all who come from an address.
 func (p *Policy) rolesAt(from netip.Addr) (roles []string) {
-	if len(p.located) == 0 || !from.IsValid() || p.resolution == config.BackendRolesOnly {
+	if len(p.located) == 0 || p.resolution == config.BackendRolesOnly {
 		return nil
 	}
-	text := from.Unmap().WithZone("").String()
+	text := hostText(from)
 	for i := range p.located {
-		if m := &p.located[i]; m.hosts.Match(text) {
+		if m := &p.located[i]; m.at(text) {
 			roles = append(roles, m.role)
 		}
 	}
 	return roles
-}
-
-// rolesOf returns the effective roles, sorted: the account's own, if they exist and
-// their mapping is not hidden, and those that mappings, backend roles or the place of
-// the caller give. A mapping also gives the name of a role that does not exist; it
-// grants nothing.
-func (p *Policy) rolesOf(id ask.Identity, here []string) []string {
-	roles := slices.Clone(here)
-	for _, name := range id.SecurityRoles {
-		if p.roles[name] != nil && !p.hidden[name] {
-			roles = append(roles, name)
-		}
-	}
-	if p.resolution != config.BackendRolesOnly {
-		for i := range p.mappings {
-			if m := &p.mappings[i]; m.gives(id) {
-				roles = append(roles, m.role)
-			}
-		}
-	}
-	if p.resolution != config.MappingOnly {
-		roles = append(roles, id.BackendRoles...)
-	}
-	slices.Sort(roles)
-	return slices.Compact(roles)
-}
-
-// gives reports whether id has the role of m, wherever it is. Wildcards count in the mapping's own
-// text alone: a user called "*" is nobody else.
-func (m *mapping) gives(id ask.Identity) bool {
-	if m.users.Match(id.Name) || slices.ContainsFunc(id.BackendRoles, m.backend.Match) {
-		return true
-	}
-	for _, want := range m.backends {
-		if !slices.ContainsFunc(id.BackendRoles, want.Match) {
-			return false
-		}
-	}
-	return len(m.backends) > 0
 }
 
 func cloneIdentity(id ask.Identity) ask.Identity {

@@ -277,7 +277,7 @@ func checkLaws(t *testing.T, p *Policy, n *naive, part ask.Part, d *Decision) {
 	if d.Effect == Deny && (len(d.Allowed) > 0 || len(d.Groups) > 0) {
 		t.Error("denied and yet something is allowed")
 	}
-	if d.Complete() && len(d.Missing()) > 0 {
-		t.Errorf("complete, and yet missing %v", d.Missing())
+	if list := missing(d); d.Complete() && len(list) > 0 {
+		t.Errorf("complete, and yet missing %v", list)
 	}
 }

@@ -78,6 +78,10 @@ func (d *decoder) decode(n *yaml.Node, pos Pos, v reflect.Value) {
 func (d *decoder) structure(n *yaml.Node, pos Pos, v reflect.Value) {
 	applyDefaults(v)
 	placeSections(v, pos)
+	if short, ok := shortField(v.Type()); ok && n.Kind == yaml.ScalarNode {
+		d.decode(n, pos, v.Field(short))
+		return
+	}
 	if n.Kind != yaml.MappingNode {
 		d.report.fault(pos, "a map of keys", "%s", describe(n))
 		return
@@ -137,6 +141,16 @@ func fieldsOf(t reflect.Type) map[string]int {
 		}
 	}
 	return fields
+}
+
+// shortField returns the field that a structure is when it is written as a single text.
+func shortField(t reflect.Type) (index int, ok bool) {
+	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("short") == "true" {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // wantKey names the key that was probably meant, or else all there are.

@@ -138,6 +138,14 @@ func badPath(path []string, fault string) error {
 
 func shown(path []string) string { return names.Clip(string(appendPath(nil, path))) }
 
+// Template returns the path of the catalogue that m matched: "/{index}/_search".
+func (m Match) Template() string {
+	if m.form == nil {
+		return ""
+	}
+	return m.form.template
+}
+
 // Index returns what stands for {index} in the path.
 func (m Match) Index() (string, bool) { return m.value(slotIndex) }
 

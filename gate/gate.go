@@ -39,19 +39,24 @@ func (s *Snapshot) Intake(who *ask.Principal, r *ask.Request) (Intake, error) {
 // Plan says what happens to a request of who. It may be called several times for one
 // request: known holds the answers to what earlier calls needed.
 func (s *Snapshot) Plan(who *ask.Principal, r *ask.Request, known Known) Outcome {
-	if who.Unrestricted {
+	return s.planOn(&plan{s: s, who: who, r: r, known: known})
+}
+
+// planOn makes the plan pl, which keeps what was found out.
+func (s *Snapshot) planOn(pl *plan) Outcome {
+	r := pl.r
+	if pl.who.Unrestricted {
 		return s.planUnrestricted(r)
 	}
 	if err := s.usable(r.Now); err != nil {
 		return reject(staleState(err))
 	}
-	m, err := s.router.MatchRequest(r)
-	if err != nil {
+	var err error
+	if pl.m, err = s.router.MatchRequest(r); err != nil {
 		return rejectError(err)
 	}
-	pl := plan{s: s, who: who, r: r, known: known, m: m}
 	out := pl.run()
-	out.Route = m.Route.ID
+	out.Route = pl.m.Route.ID
 	if out.Kind == Local {
 		out.Local.Body = indented(r, out.Local.Body)
 	}
@@ -73,20 +78,25 @@ func indented(r *ask.Request, body []byte) []byte {
 
 // run reads the request, decides each of its parts and builds what is forwarded.
 func (pl *plan) run() Outcome {
-	var err error
-	if pl.q, err = pl.m.Query(pl.r); err != nil {
-		return rejectError(err)
-	}
-	if err = pl.checkParams(); err != nil {
-		return rejectError(err)
-	}
-	if pl.asked, err = pl.m.Ask(pl.q, endpoint.Rules{AliasNames: pl.s.asksAliasNames()}); err != nil {
+	if err := pl.readAsked(); err != nil {
 		return rejectError(err)
 	}
 	if out, final := pl.decide(); final {
 		return out
 	}
 	return pl.build()
+}
+
+// readAsked finds out what the request asks, part by part.
+func (pl *plan) readAsked() (err error) {
+	if pl.q, err = pl.m.Query(pl.r); err != nil {
+		return err
+	}
+	if err = pl.checkParams(); err != nil {
+		return err
+	}
+	pl.asked, err = pl.m.Ask(pl.q, endpoint.Rules{AliasNames: pl.s.asksAliasNames()})
+	return err
 }
 
 // build turns the decisions into what is forwarded, by what the endpoint's answer is.

@@ -60,13 +60,13 @@ func (pl *plan) decide() (Outcome, bool) {
 		case err != nil:
 			j.rejection = asRejection(err)
 		}
-		if j.rejection != nil && part.Slot == ask.WholeRequest {
-			return reject(j.rejection), true
-		}
 		if i == 0 {
 			pl.first = j
 		} else {
 			pl.items = append(pl.items, j)
+		}
+		if j.rejection != nil && part.Slot == ask.WholeRequest {
+			return reject(j.rejection), true
 		}
 	}
 	return Outcome{}, false

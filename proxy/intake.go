@@ -31,7 +31,7 @@ func (t *turn) takeBody(planner Planner) error {
 	switch kind {
 	case gate.IntakeNone:
 		if !h.body.none() {
-			return badRequest("this endpoint takes no body")
+			return noBodyTaken()
 		}
 		return nil
 	case gate.IntakeStream:
@@ -66,11 +66,8 @@ func (t *turn) checkReadable() error {
 	if h.body.none() {
 		return nil
 	}
-	if ct := t.req.Header.ContentType; !isJSON(ct) {
-		return &ask.Rejection{
-			Status: 406, Type: "media_type_header_exception", Reason: ask.ReasonBadRequest,
-			Public: fmt.Sprintf("Content-Type header [%s] is not supported", clip(ct)),
-		}
+	if rej := unreadable(t.req.Header.ContentType); rej != nil {
+		return rej
 	}
 	if enc := h.value("content-encoding"); parseCoding(enc) == unknownCoding {
 		return &ask.Rejection{
@@ -80,6 +77,19 @@ func (t *turn) checkReadable() error {
 	}
 	return nil
 }
+
+// unreadable refuses a content type that guard does not read; nil if it does.
+func unreadable(contentType string) *ask.Rejection {
+	if isJSON(contentType) {
+		return nil
+	}
+	return &ask.Rejection{
+		Status: 406, Type: "media_type_header_exception", Reason: ask.ReasonBadRequest,
+		Public: fmt.Sprintf("Content-Type header [%s] is not supported", clip(contentType)),
+	}
+}
+
+func noBodyTaken() *ask.Rejection { return badRequest("this endpoint takes no body") }
 
 // isJSON reports whether a content type is JSON, or lines of it, in UTF-8.
 func isJSON(contentType string) bool {
@@ -132,7 +142,7 @@ func (t *turn) inflated(body io.Reader, c coding) (plain io.Reader, done func(),
 }
 
 func (t *turn) readBody() error {
-	h, limit := &t.conn.head, sizeLimit{ask.LimitBody, t.srv.limits.MaxBody}
+	h, limit := &t.conn.head, wholeBody(t.srv.limits)
 	if h.body.none() {
 		return nil
 	}
@@ -180,6 +190,9 @@ type sizeLimit struct {
 	name ask.Limit
 	most int64 // bytes
 }
+
+// wholeBody bounds the bodies that are read whole.
+func wholeBody(l config.Limits) sizeLimit { return sizeLimit{ask.LimitBody, l.MaxBody} }
 
 // bulkBody bounds the bodies that are not read whole.
 func bulkBody(l config.Limits) sizeLimit { return sizeLimit{ask.LimitBulkBody, l.MaxBulkBody} }

@@ -2,17 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"guard/config"
-	"guard/indexresolver"
-	"guard/indexresolver/source"
-	"guard/proxy"
 )
 
 func checkCommand() *cobra.Command {
@@ -58,22 +53,11 @@ func printWarnings(out io.Writer, warnings []config.Warning) {
 	}
 }
 
-// liveTimeout bounds how long the cluster is asked.
-const liveTimeout = 30 * time.Second
-
 // checkLive asks the cluster what serve needs of it.
 func checkLive(ctx context.Context, out io.Writer, c *config.Config) error {
-	ctx, cancel := context.WithTimeout(ctx, liveTimeout)
-	defer cancel()
-	t, err := proxy.NewTransport(c.Upstream, c.Timeouts)
+	state, err := askState(ctx, c)
 	if err != nil {
 		return err
-	}
-	defer t.Close()
-	t.Meet(ctx)
-	state, err := readState(ctx, t)
-	if err != nil {
-		return fmt.Errorf("cannot read the cluster: %w", err)
 	}
 	indices := 0
 	for range state.Targets() {
@@ -88,15 +72,4 @@ func checkLive(ctx context.Context, out io.Writer, c *config.Config) error {
 		fmt.Fprintf(out, "guard: warning: %s\n", openWarning)
 	}
 	return nil
-}
-
-// readState reads the state of the cluster once.
-func readState(ctx context.Context, f source.Fetcher) (*indexresolver.State, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	src := source.New(f, source.Config{})
-	ended := make(chan error, 1)
-	go func() { ended <- src.Run(ctx) }()
-	state, err := src.Refresh(ctx)
-	cancel()
-	return state, errors.Join(err, <-ended)
 }

@@ -1,5 +1,6 @@
 // Command guard is a security reverse proxy in front of an OpenSearch or Elasticsearch
-// cluster: it serves, checks its configuration and makes password hashes.
+// cluster: it serves, checks its configuration, explains what becomes of requests, tests
+// policies and makes password hashes.
 package main
 
 import (
@@ -11,6 +12,9 @@ import (
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
+
+// errTold is a failure that the output tells of already.
+var errTold = errors.New("failed")
 
 // run runs one command and returns the process's exit code.
 func run(args []string) int {
@@ -28,7 +32,9 @@ func run(args []string) int {
 		fmt.Fprintf(os.Stderr, "guard: %s; nothing was started or changed\n", count(len(faults), "fault"))
 		return 1
 	}
-	fmt.Fprintf(os.Stderr, "guard: error: %v\n", err)
+	if !errors.Is(err, errTold) {
+		fmt.Fprintf(os.Stderr, "guard: error: %v\n", err)
+	}
 	return 1
 }
 

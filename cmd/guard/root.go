@@ -33,6 +33,13 @@ loopback, or give the cluster a credential that only guard has.`,
   # the same from a file, after checking it
   guard check --config guard.yml && guard serve --config guard.yml
 
+  # why does this user get this answer?
+  guard explain --config guard.yml --user ana GET /people/_search
+
+  # does the policy what it should? without a cluster, in CI
+  guard state save --config guard.yml state.json
+  guard test --security ./security --state state.json tests/*.yml
+
   # a hash for internal_users.yml; the password is read from the terminal
   guard hash`,
 		Version:       version + revision(),
@@ -40,11 +47,11 @@ loopback, or give the cluster a credential that only guard has.`,
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("guard {{.Version}}\n") // as the command version prints it
-	root.AddCommand(serveCommand(), checkCommand(), hashCommand(), versionCommand())
+	root.AddCommand(serveCommand(), checkCommand(), explainCommand(), testCommand(), stateCommand(), hashCommand(), versionCommand())
 	return root
 }
 
-// settings are the flags that serve and check share.
+// settings are the flags that serve, check and others share.
 type settings struct {
 	file      string
 	overrides config.Overrides

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"guard/indexresolver"
@@ -159,30 +158,11 @@ func (r *reader) root(ctx context.Context) (indexresolver.Engine, error) {
 	if err := r.get(ctx, rootTarget, &answer); err != nil {
 		return indexresolver.Engine{}, err
 	}
-	return parseEngine(answer.Version.Distribution, answer.Version.Number)
-}
-
-// parseEngine reads what a node says of itself. Elasticsearch names no distribution.
-func parseEngine(distribution, number string) (indexresolver.Engine, error) {
-	e := indexresolver.Engine{Version: number}
-	switch distribution {
-	case "opensearch":
-		e.Distribution = indexresolver.OpenSearch
-	case "":
-		e.Distribution = indexresolver.Elasticsearch
-	default:
-		return indexresolver.Engine{}, fmt.Errorf("distribution %q of the cluster is unknown; want opensearch or none", distribution)
+	distribution := answer.Version.Distribution
+	if distribution == "" { // Elasticsearch names none
+		distribution = indexresolver.Elasticsearch.String()
 	}
-	parts := strings.SplitN(number, ".", 3)
-	var err1, err2 error
-	if len(parts) > 1 {
-		e.Major, err1 = strconv.Atoi(parts[0])
-		e.Minor, err2 = strconv.Atoi(parts[1])
-	}
-	if len(parts) < 2 || err1 != nil || err2 != nil {
-		return indexresolver.Engine{}, fmt.Errorf("cannot read the version %q of the cluster; want a number such as 2.19.4", number)
-	}
-	return e, nil
+	return indexresolver.ParseEngine(distribution, answer.Version.Number)
 }
 
 // aliasDetails is an alias as one index has it.

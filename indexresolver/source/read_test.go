@@ -126,19 +126,6 @@ func TestEngineIsAskedAgainAfterAnError(t *testing.T) {
 	f(true, "8.8.2")
 }
 
-func TestParseEngine(t *testing.T) {
-	f := func(distribution, number string, want indexresolver.Engine) {
-		t.Helper()
-		if got, err := parseEngine(distribution, number); err != nil || got != want {
-			t.Errorf("%q %q is %+v, %v; want %+v", distribution, number, got, err, want)
-		}
-	}
-	f("opensearch", "3.4.0", indexresolver.Engine{Distribution: indexresolver.OpenSearch, Version: "3.4.0", Major: 3, Minor: 4})
-	f("opensearch", "2.19.4", indexresolver.Engine{Distribution: indexresolver.OpenSearch, Version: "2.19.4", Major: 2, Minor: 19})
-	f("", "7.10.2", indexresolver.Engine{Distribution: indexresolver.Elasticsearch, Version: "7.10.2", Major: 7, Minor: 10})
-	f("", "9.0.0-SNAPSHOT", indexresolver.Engine{Distribution: indexresolver.Elasticsearch, Version: "9.0.0-SNAPSHOT", Major: 9})
-}
-
 func TestSetDefaults(t *testing.T) {
 	c := Config{Wait: time.Minute}
 	c.SetDefaults()

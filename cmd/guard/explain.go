@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"guard/explain"
+)
+
+// explaining is what guard explain is asked.
+type explaining struct {
+	settings
+	state       string
+	format      string
+	who         explain.Somebody
+	contentType string
+}
+
+func explainCommand() *cobra.Command {
+	var e explaining
+	cmd := &cobra.Command{
+		Use:   "explain [flags] METHOD TARGET [BODY]",
+		Short: "Say what becomes of a request, and why",
+		Long: `explain plans a request as serve would and prints what it found out: who asks and why he
+has his roles, what the names mean, which entry of which role grants each action on each
+name, which rules bind, and the request as the cluster would get it. Nothing is sent to
+the cluster but what it takes to read its state; with --state not even that.
+
+BODY is JSON, or lines of it; @FILE reads it from a file, - from the standard input. What
+follows "--" may be a curl line; the password in it is not looked at.`,
+		Example: `  guard explain --config guard.yml --user ana GET '/people/_search?q=city:Oslo'
+  guard explain --config guard.yml --user ana --format html GET /people/_search > ana.html
+  guard explain --security ./security --state state.json --user x --backend-role sales \
+      --attr attr.internal.dept=7 POST /people/_search '{"query": {"match_all": {}}}'
+  guard explain --config guard.yml -- curl -u ana: http://127.0.0.1:9200/people/_count`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
+		},
+	}
+	e.addFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&e.state, "state", "", "saved state of the cluster, from guard state save; without it the cluster is asked")
+	f.StringVar(&e.format, "format", "text", "text, json or html")
+	f.StringVarP(&e.who.Name, "user", "u", "", "who asks: an account of internal_users.yml, or any name with the flags below")
+	f.StringSliceVar(&e.who.BackendRoles, "backend-role", nil, "backend role of somebody made up; several by commas or repeats")
+	f.StringToStringVar(&e.who.Attributes, "attr", nil, "attribute of somebody made up, such as attr.internal.dept=7")
+	f.StringVar(&e.who.Address, "address", "", "address of the client, for roles that hosts give")
+	f.StringVar(&e.contentType, "content-type", "", "of the body; default JSON")
+	return cmd
+}
+
+func (e *explaining) run(ctx context.Context, out, warn io.Writer, args []string) error {
+	write := map[string]func(*explain.Report, io.Writer) error{
+		"text": (*explain.Report).WriteText, "html": (*explain.Report).WriteHTML, "json": writeJSON,
+	}[e.format]
+	if write == nil {
+		return fmt.Errorf("--format %q; want text, json or html", e.format)
+	}
+	q, err := e.question(args)
+	if err != nil {
+		return err
+	}
+	o, err := newOffline(ctx, warn, e.settings, e.state)
+	if err != nil {
+		return err
+	}
+	id, err := q.who.Identity(o.policy.chain)
+	if err != nil {
+		return err
+	}
+	report := explain.Ask(o.snapshot, explain.NewInput(id, q.method, q.target, q.contentType, q.body, time.Now()), o.config.Limits)
+	return write(&report, out)
+}
+
+func writeJSON(r *explain.Report, w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// question is a request and who sends it.
+type question struct {
+	who            explain.Somebody
+	method, target string
+	contentType    string
+	body           []byte
+}
+
+// question reads the words that follow the flags.
+func (e *explaining) question(args []string) (question, error) {
+	if args[0] == "curl" {
+		q, err := parseCurl(args[1:])
+		if e.who.Name != "" {
+			q.who = e.who
+		}
+		return q, err
+	}
+	if len(args) < 2 || len(args) > 3 {
+		return question{}, errors.New("want METHOD TARGET [BODY], such as GET /people/_search, or a curl line after --")
+	}
+	q := question{who: e.who, method: args[0], contentType: e.contentType}
+	var err error
+	if q.target, err = originForm(args[1]); err != nil {
+		return question{}, err
+	}
+	if len(args) == 3 {
+		q.body, err = bodyOf(args[2])
+	}
+	return q, err
+}
+
+// originForm returns the path and the query of a target that may be a whole URL.
+func originForm(target string) (string, error) {
+	if strings.HasPrefix(target, "/") {
+		return target, nil
+	}
+	if !strings.Contains(target, "://") {
+		target = "http://" + target // as curl does
+	}
+	u, err := url.Parse(target)
+	if err != nil || u.Host == "" {
+		return "", fmt.Errorf("target %q; want a path such as /people/_search, or a URL", target)
+	}
+	return u.RequestURI(), nil
+}
+
+// bodyOf returns a body that is written out, or that of a file.
+func bodyOf(text string) ([]byte, error) {
+	switch {
+	case text == "-" || text == "@-":
+		return readAll(os.Stdin)
+	case strings.HasPrefix(text, "@"):
+		f, err := os.Open(text[1:])
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the body: %w", err)
+		}
+		defer f.Close() //nolint:errcheck // it was only read
+		return readAll(f)
+	default:
+		return []byte(text), nil
+	}
+}
+
+func readAll(r io.Reader) ([]byte, error) {
+	body, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the body: %w", err)
+	}
+	return body, nil
+}
