@@ -218,10 +218,14 @@ func bulkError(a endpoint.BulkAction, r *ask.Rejection) []byte {
 // bulkTreatment decides when the answer is there whether anything has to be done.
 type bulkTreatment struct{ slots *slotted }
 
-// Treat puts the refused items back.
+// Treat puts the refused items back. An answer in which nothing has to be changed is not
+// copied; who counts its items must find what was sent all the same.
 func (t bulkTreatment) Treat(a Answer) (Answer, error) {
-	if !t.slots.active() {
-		return a, nil
+	if t.slots.active() {
+		return t.slots.Treat(a)
 	}
-	return t.slots.Treat(a)
+	if a.Status >= 400 && !isObject(a.Body) {
+		return a, nil // whoever stands between
+	}
+	return a, t.slots.checkNumber(a)
 }

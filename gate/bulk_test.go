@@ -243,6 +243,37 @@ func TestBulkAnswer(t *testing.T) {
 	}
 }
 
+// TestBulkNumber holds that an answer with another number of items than were sent is not
+// passed on, also where no item is refused or treated: whoever reads it by position would
+// take one item for another.
+func TestBulkNumber(t *testing.T) {
+	s := worldWith(t, writerRole, writable())
+	f := func(status int, body string, passes bool) {
+		t.Helper()
+		fw := linesFor(t, s, "/_bulk")
+		if _, err := feed(fw.Lines, "{\"index\":{\"_index\":\"xa\"}}\n{}\n{\"delete\":{\"_index\":\"xa\",\"_id\":\"1\"}}"); err != nil {
+			t.Fatal(err)
+		}
+		got, err := fw.Treat.Treat(Answer{Status: status, Body: []byte(body)})
+		if (err == nil) != passes || passes && string(got.Body) != body {
+			t.Errorf("%d %s became %s, %v; want it passed: %v", status, body, got.Body, err, passes)
+		}
+	}
+	f(200, `{"took":1,"errors":false,"items":[{"index":{"status":201}},{"delete":{"status":200}}]}`, true)
+	f(200, ` { "items" : [ {"index":{"x":[1,2]}} , {"delete":{"y":"],["}} ] } `, true)
+	f(200, `{"items":[{"index":{}}]}`, false)
+	f(200, `{"items":[{"index":{}},{"delete":{}},{"delete":{}}]}`, false)
+	f(200, `{"items":[]}`, false)
+	f(200, `{"items":[],"items":[1,2]}`, false)
+	f(200, `{"items":{"a":1,"b":2}}`, false)
+	f(200, `{"took":1}`, false)
+	f(200, `{"error":"no"}`, false)
+	f(200, `<html>`, false)
+	f(429, `{"error":{"type":"x"},"status":429}`, true)
+	f(502, `<html>`, true)
+	f(500, `{"items":[{"index":{}},{"delete":{}}]}`, false)
+}
+
 // TestBulkAllRefused holds that a bulk of refused items alone is answered by guard.
 func TestBulkAllRefused(t *testing.T) {
 	s := worldWith(t, writerRole, writable())

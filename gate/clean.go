@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,18 +15,64 @@ import (
 func cleanError(a Answer) (Answer, error) { return cleanErrorUnder(a, query.Free) }
 
 // cleanErrorUnder keeps of an error of the cluster what its shape needs: types, and
-// reasons that do not print the query that ran. What is not JSON is replaced.
-func cleanErrorUnder(a Answer, filter query.Filter) (Answer, error) {
+// reasons that do not print the query that ran. What is no JSON object is replaced, for
+// whoever stands between says no more than its status; an object that is no error is
+// not understood, whatever its status: nothing has filtered what it holds. beside are the
+// members that the error may have with it.
+func cleanErrorUnder(a Answer, filter query.Filter, beside ...string) (Answer, error) {
 	if len(a.Body) == 0 {
 		return a, nil // the answer to a HEAD
 	}
-	out, err := cleanReasons(a, cleaner{secrets: filterTexts(filter)})
-	if err != nil {
-		out = a
-		out.Body = []byte(`{"error":{"root_cause":[{"type":"exception","reason":"the cluster failed"}],"type":"exception","reason":"the cluster failed"}}`)
-		out.ContentType = jsonType
+	var tape esjson.Tape
+	v, err := parseAnswer(&tape, a)
+	if err != nil || !v.Is(esjson.Object) {
+		a.Body = []byte(`{"error":{"root_cause":[{"type":"exception","reason":"the cluster failed"}],"type":"exception","reason":"the cluster failed"}}`)
+		a.ContentType = jsonType
+		return a, nil
 	}
-	return out, nil
+	if err := checkError(v, beside); err != nil {
+		return Answer{}, fmt.Errorf("cannot read the cluster's answer with status %d: %w", a.Status, err)
+	}
+	c := cleaner{secrets: filterTexts(filter)}
+	a.Body = c.print(v, len(a.Body))
+	return a, nil
+}
+
+// documentMembers hold documents, or what was made of them. No error of the clusters has
+// a member of such a name at any depth.
+var documentMembers = []string{"hits", "aggregations", "_source", "docs", "responses"}
+
+// checkError returns nil if v is an error and nothing more, but for what may stand beside
+// it.
+func checkError(v esjson.Value, beside []string) error {
+	e, ok := v.Lookup("error")
+	if !ok || !e.Is(esjson.Object) && !e.Is(esjson.String) {
+		return errors.New("it is no error")
+	}
+	for key := range v.Members() {
+		if key != "error" && key != "status" && !slices.Contains(beside, key) {
+			return fmt.Errorf("it has %q beside an error", key)
+		}
+	}
+	return withoutDocuments(v)
+}
+
+// withoutDocuments returns nil if no member of v, at any depth, could hold documents.
+func withoutDocuments(v esjson.Value) error {
+	for key, m := range v.Members() {
+		if slices.Contains(documentMembers, key) {
+			return fmt.Errorf("it has %q in an error", key)
+		}
+		if err := withoutDocuments(m); err != nil {
+			return err
+		}
+	}
+	for _, e := range v.Elements() {
+		if err := withoutDocuments(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cleaner prints an answer again with less in its errors and failures.
@@ -49,10 +97,15 @@ func cleanReasons(a Answer, c cleaner) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	c.w.Reset(make([]byte, 0, len(a.Body)))
-	c.value(v, false)
-	a.Body = c.w.Bytes()
+	a.Body = c.print(v, len(a.Body))
 	return a, nil
+}
+
+// print prints v, which took size bytes.
+func (c *cleaner) print(v esjson.Value, size int) []byte {
+	c.w.Reset(make([]byte, 0, size))
+	c.value(v, false)
+	return c.w.Bytes()
 }
 
 // value prints v; inside tells that v belongs to an error or a failure.

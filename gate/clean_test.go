@@ -39,8 +39,57 @@ func TestCleanError(t *testing.T) {
 	// The inside of the cluster and of its scripts goes.
 	f(`{"error":{"type":"a","reason":"b","stack_trace":"s","node":"n","failed_shards":[{"shard":0}],"suppressed":[],"script":"p","script_stack":["q"]},"status":400}`,
 		`{"error":{"type":"a","reason":"b"},"status":400}`)
-	// Outside errors the same words mean something else.
-	f(`{"node":"n","reason":"classified","status":400}`, `{"node":"n","reason":"classified","status":400}`)
+}
+
+// TestOnlyErrorsAreErrors holds that an answer with the status of an error passes only if
+// it is one: no status makes hits of what nothing has filtered (law 1).
+func TestOnlyErrorsAreErrors(t *testing.T) {
+	ruled := &binding{bound: true, rules: query.Rules{Filter: hiding}, indices: []string{"hr"}}
+	const hits = `{"hits":[{"_index":"hr","_id":"1","_source":{"dept":"x"}}]}`
+	const failed = `{"type":"x","reason":"y"}`
+	item := func(body string) string { return `{"responses":[` + body + `]}` }
+	doc := mgetTreatment{&docItem{name: "hr", id: "1", b: ruled}}
+	for name, by := range map[string]Treatment{
+		"search": ruled.treatSearch(asSearch), "count": ruled.treatSearch(asCount), "field caps": fieldCapsTreatment{}, "resolve": resolvedTreatment{},
+		"carried": unwrap{ruled.treatSearch(asSearch)}, "get": getTreatment{answer: ruled.answer()}, "document": doc, "names": indicesTreatment{ruled},
+		"searches": &slotted{key: "responses", slots: []slot{{treat: ruled.treatSearch(asSearch)}}}, "documents": &slotted{key: "docs", slots: []slot{{treat: doc}}},
+	} {
+		f := func(status int, body string, passes bool) {
+			t.Helper()
+			got, err := by.Treat(Answer{Status: status, Body: []byte(body)})
+			if (err == nil) != passes || passes && string(got.Body) != body {
+				t.Errorf("%s: %d %s became %d %s, %v; want it passed: %v", name, status, body, got.Status, got.Body, err, passes)
+			}
+		}
+		for _, status := range []int{400, 403, 429, 500, 503} {
+			f(status, `{"error":`+failed+`,"status":400}`, true)
+			f(status, `{"error":"no such method","status":405}`, true)
+			for _, bad := range []string{
+				`{}`, `{"took":1,"hits":` + hits + `}`, `{"error":` + failed + `,"hits":` + hits + `}`, `{"error":` + failed + `,"status":400,"aggregations":{"a":1}}`,
+				`{"error":{"type":"x","hits":` + hits + `},"status":400}`, `{"error":{"root_cause":[{"caused_by":{"_source":{"dept":"x"}}}]}}`, `{"error":{"suppressed":[{"docs":[1]}]}}`,
+				`{"error":null,"hits":` + hits + `}`, `{"error":[` + hits + `]}`, `{"error":true}`, `{"message":"dept x"}`, item(`{"error":` + failed + `,"status":400}`), item(`{"hits":` + hits + `}`),
+				`{"docs":[` + hits + `]}`, `{"_index":"hr","_source":{"dept":"x"}}`, `{"hr":{"aliases":{}}}`, `{"fields":{"a":{}}}`,
+			} {
+				f(status, bad, false)
+			}
+		}
+	}
+	// The same for a part of an answer.
+	for _, body := range []string{`{"error":` + failed + `,"hits":` + hits + `,"status":400}`, `{"hits":` + hits + `,"status":400}`, `{"error":{"hits":` + hits + `}}`} {
+		for _, by := range []Treatment{unwrap{ruled.treatSearch(asSearch)}, &slotted{key: "responses", slots: []slot{{treat: ruled.treatSearch(asSearch)}}}} {
+			if got, err := by.Treat(Answer{Status: 200, Body: []byte(item(body))}); err == nil {
+				t.Errorf("%T: %s became %s; want it withheld", by, body, got.Body)
+			}
+		}
+	}
+	// What is found of several names stands beside the error that others are missing.
+	got, err := indicesTreatment{ruled}.Treat(Answer{Status: 404, Body: []byte(`{"error":"alias [x] missing","status":404,"hr":{"aliases":{}},"secret":{"aliases":{}}}`)})
+	if want := `{"error":"alias [x] missing","status":404,"hr":{"aliases":{}}}`; err != nil || string(got.Body) != want {
+		t.Errorf("got %s, %v; want %s", got.Body, err, want)
+	}
+	if got, err := (indicesTreatment{ruled}).Treat(Answer{Status: 404, Body: []byte(`{"error":{"hits":` + hits + `},"status":404}`)}); err == nil {
+		t.Errorf("an error with hits became %s", got.Body)
+	}
 }
 
 // TestCleanErrorEverywhere holds that the place of a text in an error does not matter,
@@ -62,10 +111,6 @@ func TestCleanErrorEverywhere(t *testing.T) {
 	f(`{"error":{"reason":"cannot parse [curly{brace]"}}`, `{"error":{"reason":"the query failed"}}`)
 	f(`{"error":{"reason":"a museum of 17 eunuchs"}}`, `{"error":{"reason":"a museum of 17 eunuchs"}}`)
 	f(`{"error":{"reason":"[bool] needs a query","type":"eu","index":"eu"}}`, `{"error":{"reason":"[bool] needs a query","type":"eu","index":"eu"}}`)
-	f(`[{"error":{"reason":"[eu]"}}]`, `[{"error":{"reason":"the query failed"}}]`)
-	f(`{"responses":[{"error":{"reason":"[eu]"},"status":400}]}`, `{"responses":[{"error":{"reason":"the query failed"},"status":400}]}`)
-	// Documents may hold whatever they hold.
-	f(`{"_shards":{"failed":0},"hits":{"error":"[eu]"},"aggregations":{"error":{"reason":"[eu]"}}}`, `{"_shards":{"failed":0},"hits":{"error":"[eu]"},"aggregations":{"error":{"reason":"[eu]"}}}`)
 }
 
 // TestCleanErrorFreely holds that without a rule only the insides go.
@@ -96,6 +141,8 @@ func TestCleanErrorOfAnything(t *testing.T) {
 	f(`{"error":`, true)
 	f(`{"error":{"reason":"a"},"error":{"reason":"b"}}`, true)
 	f(strings.Repeat("[", 2000), true)
+	f(`["classified"]`, true)
+	f(`"classified"`, true)
 	f("", false) // the answer to a HEAD
 }
 
@@ -111,6 +158,7 @@ func TestCleanFailures(t *testing.T) {
 	}
 	f(`{"_shards":{"total":1,"failed":0},"hits":{}}`, `{"_shards":{"total":1,"failed":0},"hits":{}}`)
 	f(`{"_shards":{"failed":0},"hits":{"hits":[{"_source":{"failures":[{"reason":"classified"}]}}]}}`, `{"_shards":{"failed":0},"hits":{"hits":[{"_source":{"failures":[{"reason":"classified"}]}}]}}`)
+	f(`{"_shards":{"failed":0},"hits":{"error":"[classified]"},"aggregations":{"error":{"reason":"[classified]"}}}`, `{"_shards":{"failed":0},"hits":{"error":"[classified]"},"aggregations":{"error":{"reason":"[classified]"}}}`)
 	f(`{"_shards":{"failed":1,"failures":[{"shard":0,"index":"hr","node":"n","reason":{"type":"x","reason":"classified","caused_by":{"reason":"a {"}}}]},"hits":{"hits":[{"_source":{"reason":"classified","node":1}}]}}`,
 		`{"_shards":{"failed":1,"failures":[{"shard":0,"index":"hr","reason":{"type":"x","reason":"the query failed","caused_by":{"reason":"a"}}}]},"hits":{"hits":[{"_source":{"reason":"classified","node":1}}]}}`)
 }
@@ -168,8 +216,8 @@ func TestFilterTexts(t *testing.T) {
 }
 
 // FuzzCleanError states the law of cleaned errors: whatever the cluster says, what
-// comes out is JSON of the same status, no reason in an error holds a text of the
-// rule, and cleaning it again changes nothing.
+// comes out, if anything does, is an error of the same status and nothing more, no reason
+// in it holds a text of the rule, and cleaning it again changes nothing.
 func FuzzCleanError(f *testing.F) {
 	f.Add(`{"error":{"root_cause":[{"type":"a","reason":"x classified"}],"reason":"For input string: \"4711\""},"status":400}`)
 	f.Add(`{"error":{"reason":"a {\"term\":1}","caused_by":{"caused_by":{"reason":"class\u0069fied"}}}}`)
@@ -177,11 +225,17 @@ func FuzzCleanError(f *testing.F) {
 	f.Add(`not json classified`)
 	f.Fuzz(func(t *testing.T, body string) {
 		once, err := cleanErrorUnder(Answer{Status: 400, Body: []byte(body)}, hiding)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(once.Body) == 0 && body == "" {
+		if err != nil || len(once.Body) == 0 && body == "" {
 			return
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(once.Body, &members); err != nil || members["error"] == nil {
+			t.Fatalf("%q became %q, which is no error: %v", body, once.Body, err)
+		}
+		delete(members, "error")
+		delete(members, "status")
+		if len(members) > 0 {
+			t.Fatalf("%q became %q, which is more than an error", body, once.Body)
 		}
 		var v any
 		if err := json.Unmarshal(once.Body, &v); err != nil {

@@ -159,7 +159,7 @@ type mgetTreatment struct{ item *docItem }
 // Treat filters the fields of the document.
 func (t mgetTreatment) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 {
-		return t.tells().error(a)
+		return t.tells().error(a, "_index", "_type", "_id")
 	}
 	body, err := t.item.filtered(a.Body)
 	if err != nil {

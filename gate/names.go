@@ -114,7 +114,11 @@ func (t indicesTreatment) Treat(a Answer) (Answer, error) {
 	// A 404 for one of several aliases lists what was found of the others.
 	return rewriteMembers(a, func(w *esjson.Writer, key string, v esjson.Value) error {
 		switch {
-		case a.Status == 404 && (key == "error" || key == "status"):
+		case a.Status == 404 && key == "error" && !t.b.reaches(key):
+			w.Key(key)
+			w.Raw(told{}.failure(v))
+			return withoutDocuments(v)
+		case a.Status == 404 && key == "status" && v.Is(esjson.Number):
 			w.Key(key)
 			w.Value(v)
 		case !t.b.reaches(key): // it came into being after the decision

@@ -160,6 +160,49 @@ func (s *slotted) writeList(w *esjson.Writer, list esjson.Value) error {
 	return nil
 }
 
+// checkNumber returns nil if an answer has one item for each slot, or is an error and has
+// none.
+func (s *slotted) checkNumber(a Answer) error {
+	want, list := len(s.slots), []byte(nil)
+	scan := esjson.ScanObject(a.Body)
+	for scan.Next() {
+		if string(scan.Key) != s.key {
+			continue
+		}
+		if list != nil {
+			return fmt.Errorf("cannot read the cluster's answer: it has %q twice", s.key)
+		}
+		list = scan.Value
+	}
+	if err := scan.Err(); err != nil {
+		return fmt.Errorf("cannot read the cluster's answer: %w", err)
+	}
+	switch n := countElements(list); {
+	case a.Status >= 400 && list != nil:
+		return fmt.Errorf("cannot read the cluster's answer: status %d with %q", a.Status, s.key)
+	case a.Status < 400 && n != want:
+		return fmt.Errorf("cannot read the cluster's answer: it has %d items; want %d", n, want)
+	}
+	return nil
+}
+
+// countElements counts the elements of an array that was scanned; -1 if it is none.
+func countElements(array []byte) (n int) {
+	if len(array) == 0 || array[0] != '[' {
+		return -1
+	}
+	for i := esjson.SkipSpace(array, 1); i < len(array) && array[i] != ']'; n++ {
+		end, err := esjson.Skip(array, i)
+		if err != nil {
+			return -1 // never: it was scanned
+		}
+		if i = esjson.SkipSpace(array, end); i < len(array) && array[i] == ',' {
+			i = esjson.SkipSpace(array, i+1)
+		}
+	}
+	return n
+}
+
 func (s *slotted) writeItem(w *esjson.Writer, i int, item esjson.Value) error {
 	if s.slots[i].treat == nil {
 		w.Value(item)

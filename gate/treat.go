@@ -127,9 +127,10 @@ type told struct {
 
 func (b *binding) told() told { return told{filter: b.rules.Filter, replaced: b.rules.Replaced} }
 
-// error keeps of an error what the user may know, in the user's own words.
-func (t told) error(a Answer) (Answer, error) {
-	a, err := cleanErrorUnder(a, t.filter)
+// error keeps of an error what the user may know, in the user's own words; beside are the
+// members that it may have with it.
+func (t told) error(a Answer, beside ...string) (Answer, error) {
+	a, err := cleanErrorUnder(a, t.filter, beside...)
 	return t.restored(a), err
 }
 

@@ -52,8 +52,9 @@ func TestToRejection(t *testing.T) {
 	f(answerFault(errBadCoding), 502, ask.ReasonUpstream, "not understood")
 	f(answerFault(&wireError{faultStall, secret}), 504, ask.ReasonUpstream, "is unknown")
 	f(answerFault(&ask.Rejection{Status: 429}), 429, "", "")
-	f(untreatable(secret), 502, ask.ReasonUpstream, "withheld")
-	f(untreatable(&ask.Rejection{Status: 403, Public: "no"}), 403, "", "no")
+	f(untreatable(secret, true), 502, ask.ReasonUpstream, "so it is withheld")
+	f(untreatable(secret, false), 502, ask.ReasonUpstream, "withheld; whether it executed the request is unknown")
+	f(untreatable(&ask.Rejection{Status: 403, Public: "no"}, false), 403, "", "no")
 	f(lineFault(errors.New("line 3")), 400, ask.ReasonBadRequest, "line 3")
 	f(lineFault(&ask.Rejection{Status: 403, Public: "no"}), 403, "", "no")
 	if lineFault(nil) != nil || answerFault(nil) != nil {

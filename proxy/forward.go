@@ -123,7 +123,7 @@ func (t *turn) forward(f *gate.Forwarding) (reply, error) {
 	}
 	treated, err := f.Treat.Treat(whole)
 	if err != nil {
-		return reply{}, untreatable(err)
+		return reply{}, untreatable(err, f.Repeatable)
 	}
 	r := reply{whole: treated, reads: f.Repeatable}
 	if treated.Status == a.status {
@@ -337,15 +337,17 @@ func answerFault(err error) error {
 }
 
 // untreatable refuses an answer that was read and not understood: no byte of it is sent.
-func untreatable(err error) error {
+// What the request has changed, nobody knows then (law 13).
+func untreatable(err error, reads bool) error {
 	var rej *ask.Rejection
 	if errors.As(err, &rej) {
 		return err
 	}
-	return &ask.Rejection{
-		Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Cause: err,
-		Public: "the cluster's answer can't be filtered, so it is withheld",
+	public := "the cluster's answer can't be filtered, so it is withheld"
+	if !reads {
+		public += "; whether it executed the request is unknown"
 	}
+	return &ask.Rejection{Status: 502, Type: "exception", Reason: ask.ReasonUpstream, Cause: err, Public: public}
 }
 
 // refreshState makes what the request changed known before its client hears of it. If
