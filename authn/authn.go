@@ -17,7 +17,8 @@ import (
 // it on the connection and in the headers.
 type Credentials struct {
 	Authorization []string          // the values of all Authorization headers
-	Peer          netip.Addr        // of the client; zero if it came by a Unix socket
+	Peer          netip.Addr        // of the client, or of who stands for it: failed logins count there; zero if it came by a Unix socket
+	Address       netip.Addr        // of the client, as far as it is known: some roles are given for it; zero if it is not
 	Certificate   *x509.Certificate // of the client, verified; nil without one
 }
 
@@ -69,7 +70,7 @@ func (c *Chain) Identify(ctx context.Context, creds Credentials) (ask.Identity, 
 		if err != nil {
 			return ask.Identity{}, err
 		}
-		id.Address = creds.Peer
+		id.Address = creds.Address
 		return id, nil
 	}
 	return ask.Identity{}, ErrNoCredentials

@@ -132,13 +132,13 @@ func TestIdentify(t *testing.T) {
 	}
 
 	creds := with(basicHeader("anna", rightPassword))
-	creds.Peer = netip.MustParseAddr("10.1.2.3")
+	creds.Peer, creds.Address = netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.1.2.3")
 	got, err := c.Identify(t.Context(), creds)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := ask.Identity{
-		Name: "anna", Domain: "passwords", Address: creds.Peer,
+		Name: "anna", Domain: "passwords", Address: creds.Address,
 		BackendRoles:  []string{"analysts"},
 		SecurityRoles: []string{"support"},
 		Attributes:    map[string]string{"attr.internal.region": "eu", "attr.internal.a.b": "c"},

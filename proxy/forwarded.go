@@ -58,6 +58,16 @@ func (p *proxies) trusts(addr netip.Addr) bool {
 	return false
 }
 
+// known returns the address of a client if it is that of one: where a proxy has named
+// nobody, the last address that is known is its own, and no role may be given to all of
+// its clients because of it.
+func (p *proxies) known(client netip.Addr) netip.Addr {
+	if p.trusts(client) {
+		return netip.Addr{}
+	}
+	return client
+}
+
 // origin is where a request comes from.
 type origin struct {
 	client netip.Addr   // zero: it came by a Unix socket, and nobody named its address

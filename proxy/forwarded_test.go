@@ -1,11 +1,13 @@
 package proxy
 
 import (
+	"context"
 	"net"
 	"net/netip"
 	"strings"
 	"testing"
 
+	"guard/authn"
 	"guard/config"
 	"guard/gate"
 	"guard/internal/ask"
@@ -114,6 +116,54 @@ func TestOriginOfForwarded(t *testing.T) {
 	}
 	f("10.0.0.1", many)
 	f("10.0.0.1", `for=6.6.6.6;x="`, `"`) // no string goes on in another line
+}
+
+// placed notes from where each login is said to come.
+type placed struct {
+	fakeAuth
+	at *netip.Addr
+}
+
+func (p placed) Identify(ctx context.Context, c authn.Credentials) (ask.Identity, error) {
+	*p.at = c.Address
+	return p.fakeAuth.Identify(ctx, c)
+}
+
+// TestUnnamedClients: a client that a trusted proxy does not name is nowhere, so it gets
+// no role that is given by address, whether or not the proxy would.
+func TestUnnamedClients(t *testing.T) {
+	f := func(announced string, header config.ForwardedHeader, lines, want string) {
+		t.Helper()
+		conf := testConfig(newFake(t).url())
+		conf.TrustedProxies, conf.ForwardedHeader, conf.ProxyProtocol = []string{"127.0.0.1", "10.0.0.0/8"}, header, announced != ""
+		var at netip.Addr
+		g := startGuardAs(t, &fakeGate{intake: gate.IntakeStream}, conf, placed{at: &at})
+		if a := g.send(announced + request("GET", "/", lines, "")); a.status != 200 {
+			t.Fatalf("%q %q: got %+v", announced, lines, a)
+		}
+		if got := at.String(); got != want {
+			t.Errorf("%q %q: its roles are those of %s; want %s", announced, lines, got, want)
+		}
+	}
+	const nowhere = "invalid IP"
+	f("", "", "", nowhere)
+	f("", "", "X-Forwarded-For: unknown\r\n", nowhere)
+	f("", "", "X-Forwarded-For: 192.0.2.7, unknown\r\n", nowhere)
+	f("", "", "X-Forwarded-For: \r\n", nowhere)
+	f("", "", "X-Forwarded-For: 10.0.0.2\r\n", nowhere)
+	f("", "", "X-Forwarded-For: unknown, 10.0.0.2\r\n", nowhere)
+	f("", "", "X-Forwarded-For: 192.0.2.7\r\n", "192.0.2.7")
+	f("", "", "X-Forwarded-For: 192.0.2.7, 10.0.0.2\r\n", "192.0.2.7")
+	f("", config.Forwarded, "X-Forwarded-For: 192.0.2.7\r\n", nowhere)
+	f("", config.Forwarded, "Forwarded: for=_hidden\r\n", nowhere)
+	f("", config.Forwarded, "Forwarded: for=192.0.2.7\r\n", "192.0.2.7")
+	f("", config.ForwardedNone, "X-Forwarded-For: 192.0.2.7\r\n", nowhere)
+	f("PROXY TCP4 192.0.2.7 192.0.2.1 5000 443\r\n", config.ForwardedNone, "", "192.0.2.7")
+	f("PROXY UNKNOWN\r\n", config.ForwardedNone, "", nowhere)
+	f("PROXY UNKNOWN\r\n", "", "X-Forwarded-For: 192.0.2.7\r\n", nowhere)
+	f("PROXY TCP4 10.0.0.2 192.0.2.1 5000 443\r\n", "", "", nowhere)
+	f("PROXY TCP4 10.0.0.2 192.0.2.1 5000 443\r\n", "", "X-Forwarded-For: 192.0.2.7\r\n", "192.0.2.7")
+	f("\r\n\r\n\x00\r\nQUIT\n\x20\x00\x00\x00", "", "", nowhere) // LOCAL
 }
 
 // FuzzOriginOf: whatever stands further left than the first address that is not trusted,

@@ -100,7 +100,7 @@ func (t *turn) left() bool { return errors.Is(context.Cause(t.conn.ctx), errClie
 func (t *turn) gone() reply { return t.fail(&wireError{faultGone, errClientGone}) }
 
 func (t *turn) credentials() authn.Credentials {
-	c := authn.Credentials{Peer: t.origin.client}
+	c := authn.Credentials{Peer: t.origin.client, Address: t.srv.front.proxies.known(t.origin.client)}
 	for _, f := range t.conn.head.fields {
 		if f.key == "authorization" {
 			c.Authorization = append(c.Authorization, f.value)
