@@ -134,6 +134,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 			err = errCutAnswer
 		}
 		err = b.wire.fault(b.ctx, err)
+		b.wire.host.suspect(err)
 	}
 	return n, err
 }

@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	maxFaults  = 3                      // stalls and cuts in a row that take a node out
 	firstPause = 200 * time.Millisecond // until a node that is out is looked at
 	maxPause   = 10 * time.Second
 	leastShare = 0.05 // of a node that has just come back
@@ -20,15 +19,15 @@ const (
 // health is what is known of a node from the calls that were sent to it, and from looks at
 // it. The lock of nodes guards it.
 //
-// A call that can't reach a node takes it out. What else a call meets, if it may speak
-// against the node, only makes guard look: a client must not be able to take a good node
-// from others, and an answer that refuses it is mostly right.
+// A call that can't reach a node takes it out: no byte of it was there to be the reason.
+// What else a call meets, cuts and stalls among it, only makes guard look: a client must not
+// be able to take a good node from others by what it asks for, and an answer that refuses
+// it is mostly right.
 type health struct {
-	out    bool      // it can't be reached
-	unfit  verdict   // of the last look, if it was not good
-	faults int       // stalls and cuts since its last good answer
-	times  int       // how often it went out or unfit since then
-	since  time.Time // when it came back; zero: it has its whole share
+	out   bool      // it can't be reached
+	unfit verdict   // of the last look, if it was not good
+	times int       // how often it went out or unfit since its last good answer
+	since time.Time // when it came back; zero: it has its whole share
 }
 
 // up reports whether a node is fit for calls. One that is not gets none as long as
@@ -62,28 +61,18 @@ func (h *host) answered() {
 	}
 	h.nodes.mu.Lock()
 	defer h.nodes.mu.Unlock()
-	h.health.faults = 0
 	if h.health.up() { // else the answer came over a connection of before
 		h.health.times = 0
 		h.shaky.Store(false)
 	}
 }
 
-// blame notes a fault of the node. One that can't be reached is out at once; stalls and
-// cuts take it out if there was no answer between them, since a single call may end
-// its connection or take too long. One that came back and has not answered yet has no
-// credit.
-func (h *host) blame(err error) {
-	var we *wireError
-	if !errors.As(err, &we) {
-		return
-	}
+// unreached takes out a node to which no connection could be made.
+func (h *host) unreached(err error) {
 	n := h.nodes
 	n.mu.Lock()
-	h.shaky.Store(true)
-	h.health.faults++
 	var idle []*wire
-	out := !h.health.out && !h.removed && !n.closed && (we.kind == faultConnect || h.health.faults >= maxFaults || h.health.times > 0)
+	out := !h.health.out && !h.removed && !n.closed
 	if out {
 		idle = n.fall(h, verdictUnreachable)
 	}
@@ -153,8 +142,17 @@ func (h *host) unattend() {
 	}
 }
 
-// doubt has guard look at a node of which a call had an answer that may come from none,
-// unless it has just done so.
+// suspect has guard look at a node on which a call ended before its answer was whole, if
+// that may be the node's fault. Whether it is, nobody knows but who looks: the call may
+// hold what makes any node end the connection, or take longer than any may.
+func (h *host) suspect(err error) {
+	var we *wireError
+	if errors.As(err, &we) && (we.kind == faultCut || we.kind == faultStall || we.kind == faultGarbage) {
+		h.doubt()
+	}
+}
+
+// doubt has guard look at a node, unless it has just done so.
 func (h *host) doubt() {
 	n := h.nodes
 	n.mu.Lock()

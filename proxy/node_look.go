@@ -104,7 +104,7 @@ func (w *wire) see(outer context.Context) (s sight, open bool) {
 	if w.host.found {
 		c.fields = append(c.fields, newField(lookHeader, "1"))
 	}
-	a, _, err := w.exchange(ctx, c)
+	a, err := w.exchange(ctx, c)
 	if err != nil {
 		return unseen(err), false
 	}

@@ -67,7 +67,7 @@ func (h *host) dialed(ctx context.Context) (*wire, error) {
 	}
 	err = &wireError{faultConnect, fmt.Errorf("cannot connect to node %s: %w", h.name, err)}
 	if !isOurs(err) {
-		h.blame(err)
+		h.unreached(err)
 	}
 	return nil, err
 }

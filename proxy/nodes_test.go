@@ -267,7 +267,7 @@ func churn(t *testing.T, tr *Transport, rnd *rand.Rand, conf config.Upstream) {
 	case 0:
 		w.kill()
 	case 1:
-		w.host.blame(&wireError{faultConnect, io.EOF})
+		w.host.unreached(io.EOF)
 		w.kill()
 	default:
 		w.host.put(w)

@@ -95,7 +95,7 @@ func (t *Transport) Do(ctx context.Context, c *call) (*answer, error) {
 			return nil, err
 		}
 		c.node = w.host
-		a, blame, err := w.exchange(ctx, c)
+		a, err := w.exchange(ctx, c)
 		if err == nil {
 			w.host.answered()
 			if a.odd() {
@@ -103,12 +103,7 @@ func (t *Transport) Do(ctx context.Context, c *call) (*answer, error) {
 			}
 			return a, nil
 		}
-		if blame {
-			w.host.blame(err)
-		}
-		if isGarbage(err) {
-			w.host.doubt()
-		}
+		w.host.suspect(err)
 		if !c.again(err) {
 			return nil, err
 		}
@@ -129,12 +124,6 @@ func (c *call) again(err error) bool {
 	}
 	c.repeatable = false
 	return true
-}
-
-// isGarbage reports whether a call got an answer that is none.
-func isGarbage(err error) bool {
-	var we *wireError
-	return errors.As(err, &we) && we.kind == faultGarbage
 }
 
 // Reload puts to work what the files of certificates, keys, CAs and the password hold

@@ -192,17 +192,15 @@ func (w *wire) readHead() ([]byte, error) {
 	}
 }
 
-// exchange runs one call on this connection. blame reports whether an error speaks
-// against the node.
-func (w *wire) exchange(ctx context.Context, c *call) (a *answer, blame bool, err error) {
+// exchange runs one call on this connection.
+func (w *wire) exchange(ctx context.Context, c *call) (*answer, error) {
 	stop := context.AfterFunc(ctx, w.kill)
 	w.paceReads(w.host.timeout)
 	up, err := w.send(c)
 	if err != nil && isTimeout(err) {
 		stop()
 		w.kill()
-		err = w.fault(ctx, err)
-		return nil, w.blames(err, false, true), err
+		return nil, w.fault(ctx, err)
 	}
 	// A node that refuses early stops reading: its answer may be there although the
 	// writing failed.
@@ -211,37 +209,16 @@ func (w *wire) exchange(ctx context.Context, c *call) (a *answer, blame bool, er
 	if err != nil {
 		stop()
 		w.kill()
-		sent := up.sourceDone()
 		if !up.finish() && up.source != nil {
-			return nil, false, up.source
+			return nil, up.source
 		}
 		if sendErr != nil && !started {
 			err = sendErr
 		}
-		err = w.fault(ctx, err)
-		return nil, w.blames(err, started, sent), err
+		return nil, w.fault(ctx, err)
 	}
-	body := &answerBody{wire: w, up: up, stop: stop, keep: keep && sendErr == nil, ctx: ctx}
-	a.body = body
-	return a, false, nil
-}
-
-// blames reports whether a fault before the whole head of an answer speaks against the
-// node. It may close a connection that lay idle, and it can't answer before the client
-// has sent its body.
-func (w *wire) blames(err error, started, sent bool) bool {
-	var we *wireError
-	if !errors.As(err, &we) {
-		return false
-	}
-	switch we.kind {
-	case faultCut:
-		return started || w.idle.IsZero()
-	case faultStall:
-		return sent
-	default:
-		return false
-	}
+	a.body = &answerBody{wire: w, up: up, stop: stop, keep: keep && sendErr == nil, ctx: ctx}
+	return a, nil
 }
 
 // fault names what went wrong on the wire.
