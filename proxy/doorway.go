@@ -158,6 +158,18 @@ func (d *doorway) endIdle() {
 	}
 }
 
+// emptied waits until nobody is inside, for a while at most.
+func (d *doorway) emptied(most time.Duration) {
+	for end := time.Now().Add(most); time.Now().Before(end); time.Sleep(most / 200) {
+		d.mu.Lock()
+		open := d.open
+		d.mu.Unlock()
+		if open == 0 {
+			return
+		}
+	}
+}
+
 // wait returns when nobody is told any more, in lingerTime at most.
 func (d *doorway) wait() { d.tells.Wait() }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"testing"
 	"time"
 
@@ -52,6 +53,60 @@ func TestDrain(t *testing.T) {
 		defer g.srv.door.mu.Unlock()
 		return g.srv.door.open == 0 && len(g.srv.door.conns) == 0
 	})
+}
+
+// TestDrainEnds: at the end of the drain each client is told what became of its request
+// before guard goes: nothing was sent of one that waited for a connection, so it may be sent
+// again; of one under way nobody knows.
+func TestDrainEnds(t *testing.T) {
+	for _, k := range endKinds {
+		t.Run(k.name, func(t *testing.T) {
+			node := newWitness(t, func(w *witness, c net.Conn, r *http.Request) bool { return w.take(r) && stalls(c) })
+			conf := testConfig(node.url())
+			conf.Upstream.MaxConns, conf.Upstream.QueueTimeout = 1, time.Minute
+			g := startGuard(t, k.gate(), conf)
+			var answers []chan got
+			send := func() {
+				ready := make(chan got, 1)
+				answers = append(answers, ready)
+				go func() { ready <- g.send(k.raw) }()
+			}
+			send()
+			eventually(t, "one is under way", func() bool { return node.executed.Load() == 1 })
+			for range 4 {
+				send()
+			}
+			n := g.srv.cluster.(*Transport).nodes
+			eventually(t, "four wait", func() bool {
+				n.mu.Lock()
+				defer n.mu.Unlock()
+				return n.waiting.len() == 4
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if err := g.srv.Shutdown(ctx); err == nil {
+				t.Error("Shutdown has cut nothing")
+			}
+			g.srv.door.mu.Lock()
+			left := g.srv.door.open
+			g.srv.door.mu.Unlock()
+			if left > 0 {
+				t.Errorf("%d clients are not told anything when Shutdown has returned", left)
+			}
+			for i, ready := range answers {
+				a, want := <-ready, refused
+				if i == 0 {
+					want = unclear
+				}
+				if e := endOf(a); e != want || i > 0 && a.header.Get("Retry-After") == "" {
+					t.Errorf("request %d ended %s; want %s: %+v", i, e, want, a)
+				}
+			}
+			if n := node.executed.Load(); n != 1 {
+				t.Errorf("the node executed %d requests; want the first", n)
+			}
+		})
+	}
 }
 
 // TestEndIdle ends a connection that waits for a request, and none that is at one; a

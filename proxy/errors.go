@@ -46,6 +46,8 @@ func toRejection(err error) *ask.Rejection {
 		return rej
 	case errors.As(err, &wire):
 		return wireRejection(wire)
+	case errors.Is(err, errDrainOver): // a call waited for what others share
+		return wireRejection(&wireError{faultStopped, err})
 	case errors.Is(err, errCutBody), errors.Is(err, errBadChunk), errors.Is(err, errBadFooter):
 		return &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Public: err.Error(), Reason: ask.ReasonBadRequest}
 	case errors.As(err, &slow):
@@ -84,6 +86,8 @@ func wireRejection(w *wireError) *ask.Rejection {
 	case faultShare:
 		r.Status, r.Type = 429, "rejected_execution_exception"
 		r.Public = "too many connections to the cluster are in use for this user; nothing was sent to it"
+	case faultStopped:
+		r.Status, r.Public = 503, "guard is stopping; nothing was sent to the cluster"
 	case faultStall:
 		r.Status, r.Public = 504, "the cluster did not answer in time; whether it executed the request is unknown"
 	case faultGarbage:

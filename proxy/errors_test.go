@@ -31,6 +31,8 @@ func TestToRejection(t *testing.T) {
 	f(&wireError{faultConnect, secret}, 503, ask.ReasonUpstream, "nothing was sent")
 	f(&wireError{faultFull, secret}, 429, ask.ReasonUpstream, "nothing was sent")
 	f(&wireError{faultBusy, secret}, 429, ask.ReasonUpstream, "nothing was sent")
+	f(&wireError{faultStopped, secret}, 503, ask.ReasonUpstream, "nothing was sent")
+	f(errDrainOver, 503, ask.ReasonUpstream, "nothing was sent")
 	f(&wireError{faultCut, secret}, 502, ask.ReasonUpstream, "is unknown")
 	f(&wireError{faultStall, secret}, 504, ask.ReasonUpstream, "is unknown")
 	f(&wireError{faultGarbage, secret}, 502, ask.ReasonUpstream, "is unknown")

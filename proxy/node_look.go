@@ -181,7 +181,7 @@ func (h *host) proved(ctx context.Context, w *wire, p *pick, last bool) (*wire, 
 	s, open := w.see(ctx)
 	if ctx.Err() != nil {
 		w.shut()
-		return nil, &wireError{faultGone, context.Cause(ctx)}
+		return nil, givenUp(ctx)
 	}
 	h.judge(s)
 	if err := h.accepts(s, p, last); err != nil {

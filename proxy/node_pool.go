@@ -63,7 +63,7 @@ func (h *host) dialed(ctx context.Context) (*wire, error) {
 		return newWire(c, h, made), nil
 	}
 	if ctx.Err() != nil {
-		return nil, &wireError{faultGone, context.Cause(ctx)}
+		return nil, givenUp(ctx)
 	}
 	err = &wireError{faultConnect, fmt.Errorf("cannot connect to node %s: %w", h.name, err)}
 	if !isOurs(err) {

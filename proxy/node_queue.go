@@ -136,7 +136,7 @@ func (n *nodes) await(ctx context.Context, w *waiter) (slot, error) {
 	case s, ok := <-w.ready:
 		return granted(s, ok)
 	case <-ctx.Done():
-		err = &wireError{faultGone, context.Cause(ctx)}
+		err = givenUp(ctx)
 	case <-timer.C:
 	}
 	n.mu.Lock()

@@ -67,6 +67,10 @@ type Server struct {
 	listeners []*listener
 }
 
+// lastWord is how long requests that are cut at the end of the drain have to tell their
+// clients what became of them.
+const lastWord = 2 * lingerTime
+
 var errDrainOver = errors.New("guard is stopping and the time to drain is over")
 
 // New makes a server; it opens no socket.
@@ -240,6 +244,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.door.endIdle()
 	err := s.http.ShutdownWithContext(ctx)
 	s.cut(errDrainOver)
+	if err != nil {
+		s.door.emptied(lastWord)
+	}
 	s.watch.stop()
 	s.door.wait()
 	if err != nil {

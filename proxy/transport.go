@@ -87,12 +87,16 @@ func (t *Transport) Do(ctx context.Context, c *call) (*answer, error) {
 	}
 	for {
 		if ctx.Err() != nil { // a connection that lies ready must not tempt it
-			return nil, &wireError{faultGone, context.Cause(ctx)}
+			return nil, givenUp(ctx)
 		}
 		p.avoid, p.tried = c.node, slices.Clone(c.shunned)
 		w, err := t.nodes.acquire(ctx, p)
 		if err != nil {
 			return nil, err
+		}
+		if ctx.Err() != nil { // it came free because all calls under way are cut
+			w.kill()
+			return nil, givenUp(ctx)
 		}
 		c.node = w.host
 		a, err := w.exchange(ctx, c)

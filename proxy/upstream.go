@@ -96,6 +96,7 @@ const (
 	faultBusy    faultKind = "busy"    // no connection was free in time: nothing was sent
 	faultShare   faultKind = "share"   // the same, but for other users there was one
 	faultFull    faultKind = "full"    // as many calls as may wait for one did: nothing was sent
+	faultStopped faultKind = "stopped" // guard stopped while the call waited: nothing was sent
 	faultCut     faultKind = "cut"     // it ended before the head of an answer
 	faultStall   faultKind = "stall"   // no progress within the timeout
 	faultGarbage faultKind = "garbage" // the answer is not HTTP as guard accepts it
@@ -136,6 +137,15 @@ var (
 	errClientGone = errors.New("the client is gone")
 	errCutAnswer  = errors.New("the connection ended inside the answer")
 )
+
+// givenUp is the fault of a call that was given up before a byte of it was sent.
+func givenUp(ctx context.Context) *wireError {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errDrainOver) {
+		return &wireError{faultStopped, cause}
+	}
+	return &wireError{faultGone, cause} // nobody is there to be told
+}
 
 func garbage(format string, args ...any) *wireError {
 	return &wireError{faultGarbage, fmt.Errorf(format, args...)}
