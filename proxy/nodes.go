@@ -68,7 +68,8 @@ type host struct {
 	// anonymous tells that it has to prove on each connection that it is of the cluster before
 	// guard's account is sent on it.
 	anonymous bool
-	shaky     atomic.Bool // its next good answer is news; see answered
+	shaky     atomic.Bool  // its next good answer is news; see answered
+	era       atomic.Int64 // connections of an earlier one carry no further call; see surplus
 
 	// The lock of nodes guards all below.
 	conns   int            // open ones, or about to be opened

@@ -24,6 +24,7 @@ type paced struct {
 	writeTimeout time.Duration
 	got          int  // bytes read in this window
 	due          bool // a window starts with the next read from the socket
+	left         bool // another goroutine has the say over the deadline of reads
 	reads        deadline
 	writes       deadline
 	inward       tempo // what came is held to it instead
@@ -65,8 +66,15 @@ func (p *paced) CloseWrite() error {
 // paceReads lets a window start with the next read. What is buffered already needs no
 // deadline.
 func (p *paced) paceReads(timeout time.Duration) {
-	p.readTimeout, p.got, p.due = timeout, 0, true
+	p.readTimeout, p.got, p.due, p.left = timeout, 0, true, false
 	p.inward = tempo{}
+}
+
+// leaveReads leaves the deadline of reads to another goroutine, until paceReads is called.
+// There is none at first.
+func (p *paced) leaveReads() {
+	p.left, p.reads = true, deadline{}
+	_ = p.Conn.SetReadDeadline(time.Time{}) // fails only on a closed connection, and so will what follows
 }
 
 // hurryReads holds what comes to a pace, until paceReads is called.
@@ -79,7 +87,7 @@ func (p *paced) easeWrites() { p.outward = tempo{} }
 
 func (p *paced) Read(b []byte) (int, error) {
 	switch {
-	case p.closing.Load():
+	case p.closing.Load(), p.left:
 		return p.Conn.Read(b)
 	case p.inward.on():
 		return p.readInTempo(b)

@@ -51,7 +51,17 @@ func (w *wire) restOf(c *tls.Conn) rest {
 	return ended
 }
 
-// surplus notes that more came on a connection than the answers to its calls. It does not
-// speak against the node as a fault does: who stands before it may end connections with a
-// word of its own, all of them at once.
-func (h *host) surplus() { h.nodes.surplus.Add(1) }
+// surplus notes that more came on a connection than the answers to its calls. None that
+// was open until now carries a further call: where a request was taken for two, the second
+// answer may still be under way on another one. It does not speak against the node as a
+// fault does: who stands before it may end connections with a word of its own.
+func (h *host) surplus() {
+	n := h.nodes
+	n.surplus.Add(1)
+	h.era.Add(1)
+	n.mu.Lock()
+	idle := h.release()
+	n.serve()
+	n.mu.Unlock()
+	shutAll(idle)
+}

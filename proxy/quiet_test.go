@@ -88,3 +88,53 @@ func TestSurplus(t *testing.T) {
 		f("the body of a HEAD", secure, "HEAD", surplus{first: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", behind: "12345"})
 	}
 }
+
+// TestSurplusRetires: once more came on one connection of a node than was asked for, no
+// other one that was open then carries a further call, idle or at work.
+func TestSurplusRetires(t *testing.T) {
+	node := newFake(t)
+	hold := make(chan struct{})
+	node.answers(func(c net.Conn, r *http.Request, _ []byte) {
+		switch r.RequestURI {
+		case "/hold":
+			<-hold
+		case "/late":
+			defer func() { _, _ = io.WriteString(c, lateAnswer) }()
+		}
+		writeAnswer(c, 200, `"`+r.RequestURI+`"`)
+	})
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, testConfig(node.url()))
+	tr := g.srv.cluster.(*Transport)
+	results := make(chan got, 3)
+	for range 3 {
+		go func() { results <- g.send(request("GET", "/hold", "", "")) }()
+	}
+	eventually(t, "three are under way", func() bool { return len(node.requests()) == 3 })
+	hold <- struct{}{} // one lies idle then
+	<-results
+	eventually(t, "one is idle", func() bool {
+		tr.nodes.mu.Lock()
+		defer tr.nodes.mu.Unlock()
+		return len(tr.nodes.list[0].idle) == 1
+	})
+	g.send(request("GET", "/late", "", "")) // over the idle one
+	eventually(t, "the surplus is noticed", func() bool {
+		g.send(request("GET", "/any", "", ""))
+		return tr.nodes.surplus.Load() == 1
+	})
+	old := 3
+	close(hold)
+	<-results
+	<-results
+	eventually(t, "those of before are closed", func() bool {
+		tr.nodes.mu.Lock()
+		defer tr.nodes.mu.Unlock()
+		h := tr.nodes.list[0]
+		return h.load() == 0 && h.conns <= node.accepted()-old
+	})
+	for _, w := range tr.nodes.list[0].idle {
+		if !w.current() {
+			t.Error("a connection of before the surplus is kept")
+		}
+	}
+}

@@ -16,6 +16,7 @@ type upload struct {
 	abort   func() // ends a read that the source waits in
 	stopped atomic.Bool
 	drained atomic.Bool // see sourceDone
+	headed  atomic.Bool // the head of the answer is there
 }
 
 // finish ends the upload if it is still going, and waits for its goroutine. It reports
@@ -71,23 +72,27 @@ func (u *upload) over() bool {
 	}
 }
 
-// sourceWriter tells failures of the node's side from those of the client's, and gives
-// the answer more time with each window that was sent.
+// sourceWriter tells failures of the node's side from those of the client's.
 type sourceWriter struct {
 	io.Writer
-	wire   *wire
-	sent   int
 	failed bool
 }
 
 func (s *sourceWriter) Write(p []byte) (int, error) {
 	n, err := s.Writer.Write(p)
 	s.failed = s.failed || err != nil
-	if s.sent += n; s.sent >= window {
-		s.sent = 0
-		s.wire.renew()
-	}
 	return n, err
+}
+
+// answerDue gives the answer its time, now that the call is out: before, it was the client
+// who was waited for, and the node only had to take what came. One that did not for as long
+// as it may, and has not begun to answer, gets no more.
+func (w *wire) answerDue(u *upload, err error) {
+	if isTimeout(err) && !u.headed.Load() {
+		_ = w.Conn.SetReadDeadline(time.Unix(1, 0)) // long past; fails only on a closed connection
+		return
+	}
+	w.renew()
 }
 
 // writeBody runs in the goroutine of the upload. A panic of the source ends the call and
@@ -105,8 +110,8 @@ func (w *wire) writeBody(c *call, u *upload) (err error) {
 		body = inWindows(c.fixed)
 	}
 	cw := chunkWriter{w.dst}
-	to := &sourceWriter{Writer: w.dst, wire: w}
-	defer w.renew()
+	to := &sourceWriter{Writer: w.dst}
+	defer func() { w.answerDue(u, err) }()
 	chunked := c.body != nil && c.framing.chunked
 	if chunked {
 		to.Writer = cw

@@ -25,6 +25,7 @@ type wire struct {
 	claim
 	host *host
 	made *generation // what it was opened with; no newer password goes out under CAs that were replaced
+	era  int64       // of the node, when it was opened
 	src  *bufio.Reader
 	dst  *bufio.Writer
 	idle time.Time // since when it lies in the pool
@@ -35,6 +36,9 @@ type wire struct {
 	cluster string // that it has proved to lead to; see node_look.go
 	bare    bool   // it has no slot to give back
 
+	sent    bool          // the socket was given something of the call
+	opening chan struct{} // of a call with an upload: closed when it is
+
 	raw   syscall.RawConn // the socket, for rest; nil if there is none to look at
 	look  func(uintptr)   // lookAt, bound once
 	found rest            // what it saw last
@@ -42,12 +46,12 @@ type wire struct {
 }
 
 func newWire(c net.Conn, h *host, made *generation) *wire {
-	w := &wire{paced: paced{Conn: c}, host: h, made: made}
+	w := &wire{paced: paced{Conn: c}, host: h, made: made, era: h.era.Load()}
 	w.writeTimeout = h.timeout
 	w.raw, _ = rawConn(c)
 	w.look = w.lookAt
 	w.src = bufio.NewReaderSize(&w.paced, 16<<10)
-	w.dst = bufio.NewWriterSize(&w.paced, 16<<10)
+	w.dst = bufio.NewWriterSize((*outlet)(w), 16<<10)
 	return w
 }
 
@@ -64,8 +68,9 @@ func rawConn(c net.Conn) (syscall.RawConn, bool) {
 	return raw, err == nil
 }
 
-// current reports whether a new connection would be opened with the same.
-func (w *wire) current() bool { return w.made == w.host.shown.load() }
+// current reports whether it is as good as a new connection: one would be opened with the
+// same, and nothing has made those of its time doubtful.
+func (w *wire) current() bool { return w.made == w.host.shown.load() && w.era == w.host.era.Load() }
 
 // kill ends the connection, and whatever reads or writes on it, and frees its slot.
 func (w *wire) kill() {
@@ -90,14 +95,56 @@ func (w *wire) renew() {
 	}
 }
 
+// outlet is a connection as dst writes to it.
+type outlet wire
+
+// Write looks once more whether the connection is at rest before the first byte of a call
+// that may have waited for its client: what came before that byte is no answer to it.
+// From then on the answer may come, and has time until the call is out.
+func (o *outlet) Write(p []byte) (int, error) {
+	w := (*wire)(o)
+	if w.opening == nil || w.sent {
+		w.sent = true
+		return w.paced.Write(p)
+	}
+	if w.unrest() {
+		return 0, errUnrest
+	}
+	w.leaveReads()
+	w.sent = true
+	close(w.opening)
+	return w.paced.Write(p)
+}
+
+// errUnrest ends a call of which nothing was sent.
+var errUnrest = errors.New("the connection ended, or bytes came on it, before the call was sent")
+
+// unrest reports whether the connection is of no use for a call that was given to it.
+func (w *wire) unrest() bool {
+	switch w.rest() {
+	case silent:
+		return false
+	case spoken:
+		w.host.surplus()
+		return true
+	default:
+		return !w.idle.IsZero() // of a new one nobody may be able to tell
+	}
+}
+
 // send writes head and body. A large or streamed body is written by a goroutine that
 // upload.done waits for, since the node may answer before it has read it.
 func (w *wire) send(c *call) (*upload, error) {
+	w.sent, w.opening = false, nil
+	large := c.body != nil || len(c.fixed) > writeInline
+	if large {
+		w.opening = make(chan struct{})
+	}
 	w.buf = w.appendHead(w.buf[:0], c)
 	if _, err := w.dst.Write(w.buf); err != nil {
 		return nil, err
 	}
-	if c.body == nil && len(c.fixed) <= writeInline {
+	if !large {
 		if _, err := w.dst.Write(c.fixed); err != nil {
 			return nil, err
 		}
@@ -192,12 +239,41 @@ func (w *wire) readHead() ([]byte, error) {
 	}
 }
 
+// awaitAnswer receives the head of the answer, once the call has begun to go out: until
+// then there can be none.
+func (w *wire) awaitAnswer(ctx context.Context, c *call, up *upload) (a *answer, keep, started bool, err error) {
+	if up != nil {
+		select {
+		case <-w.opening:
+		case <-up.done:
+			if !w.sent {
+				return nil, false, false, up.err
+			}
+		case <-ctx.Done():
+			return nil, false, false, ctx.Err()
+		}
+	}
+	return w.receive(c.method)
+}
+
+// paceAnswer holds what is left of an answer to progress. Only the time counts in which
+// guard waits for the node: the client may take a long answer as slowly as it is let.
+func (w *wire) paceAnswer(a *answer, up *upload) {
+	if up != nil {
+		up.headed.Store(true)
+		w.paceReads(w.host.timeout)
+	}
+	if t := w.host.timeout; t > 0 && (a.length < 0 || a.length > window) {
+		w.hurryReads(pace{rate: max(int64(window/t.Seconds()), 1), stall: t})
+	}
+}
+
 // exchange runs one call on this connection.
 func (w *wire) exchange(ctx context.Context, c *call) (*answer, error) {
 	stop := context.AfterFunc(ctx, w.kill)
 	w.paceReads(w.host.timeout)
 	up, err := w.send(c)
-	if err != nil && isTimeout(err) {
+	if err != nil && (isTimeout(err) || errors.Is(err, errUnrest)) {
 		stop()
 		w.kill()
 		return nil, w.fault(ctx, err)
@@ -205,7 +281,10 @@ func (w *wire) exchange(ctx context.Context, c *call) (*answer, error) {
 	// A node that refuses early stops reading: its answer may be there although the
 	// writing failed.
 	sendErr := err
-	a, keep, started, err := w.receive(c.method)
+	if sendErr != nil {
+		w.renew()
+	}
+	a, keep, started, err := w.awaitAnswer(ctx, c, up)
 	if err != nil {
 		stop()
 		w.kill()
@@ -217,6 +296,7 @@ func (w *wire) exchange(ctx context.Context, c *call) (*answer, error) {
 		}
 		return nil, w.fault(ctx, err)
 	}
+	w.paceAnswer(a, up)
 	a.body = &answerBody{wire: w, up: up, stop: stop, keep: keep && sendErr == nil, ctx: ctx}
 	return a, nil
 }
@@ -227,8 +307,12 @@ func (w *wire) fault(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &we):
 		return err
+	case ctx.Err() != nil && !w.sent:
+		return givenUp(ctx)
 	case ctx.Err() != nil:
 		return &wireError{faultGone, context.Cause(ctx)}
+	case errors.Is(err, errUnrest):
+		return &wireError{faultConnect, fmt.Errorf("node %s: %w", w.host.name, err)}
 	case isTimeout(err) && !errors.Is(err, syscall.ETIMEDOUT): // that one is the kernel's: the node is gone
 		return &wireError{faultStall, fmt.Errorf("node %s made no progress for %v: %w", w.host.name, w.host.timeout, err)}
 	}
