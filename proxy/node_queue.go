@@ -85,10 +85,26 @@ func (q *queue) refuse() {
 	}
 }
 
-// enqueue lets a call wait, if so many may. The lock is held.
+// own is how many of guard's own calls wait.
+func (q *queue) own() int {
+	if len(q.lines) == 0 || !q.lines[0].own {
+		return 0
+	}
+	return q.lines[0].calls.Len()
+}
+
+// maxOwnQueue bounds guard's own calls that wait: it has a few at a time.
+const maxOwnQueue = 64
+
+// enqueue lets a call wait, if so many may. Clients that wait are no reason to turn guard's
+// own away, nor the other way round. The lock is held.
 func (n *nodes) enqueue(p *pick) (*waiter, error) {
-	if n.waiting.len() >= n.limits.maxQueue {
-		return nil, &wireError{faultFull, fmt.Errorf("%d calls wait for a connection already", n.limits.maxQueue)}
+	waiting, most := n.waiting.len()-n.waiting.own(), n.limits.maxQueue
+	if p.own {
+		waiting, most = n.waiting.own(), maxOwnQueue
+	}
+	if waiting >= most {
+		return nil, &wireError{faultFull, fmt.Errorf("%d calls wait for a connection already", most)}
 	}
 	w := &waiter{pick: pick{claim: p.claim, avoid: p.avoid}, ready: make(chan slot, 1)}
 	n.waiting.join(w)

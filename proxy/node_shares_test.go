@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"slices"
@@ -89,6 +90,66 @@ func TestOwnQuestionsTakeNoRoom(t *testing.T) {
 	}
 	if got := p.choices(1, own); got != "wait" {
 		t.Errorf("guard chose %q beyond its room", got)
+	}
+}
+
+// TestOwnQuestionsComeFirst: whatever clients do, as many of guard's own questions as have
+// room of their own get a connection at once; those beyond may wait though the queue is full,
+// and the first room is theirs.
+func TestOwnQuestionsComeFirst(t *testing.T) {
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(seed, 7))
+		p := newPaperNodes(nodeLimits{maxConns: 1 + rnd.IntN(6), userConns: rnd.IntN(3), maxQueue: rnd.IntN(4)}, "a", "b")
+		var under []slot // way
+		var waits []*waiter
+		collect := func() {
+			for _, w := range waits {
+				select {
+				case s := <-w.ready:
+					under = append(under, s)
+				default:
+				}
+			}
+		}
+		ask := func(c claim) (at *host, err error) {
+			if at, _ = p.choose(&pick{claim: c}); at != nil {
+				under = append(under, p.take(at, &pick{claim: c}))
+				return at, nil
+			}
+			w, err := p.enqueue(&pick{claim: c})
+			if err == nil {
+				waits = append(waits, w)
+			}
+			return nil, err
+		}
+		free := func() {
+			i := rnd.IntN(len(under))
+			s := under[i]
+			under = slices.Delete(under, i, i+1)
+			s.host.drop(s.claim)
+		}
+		for range 300 {
+			switch {
+			case rnd.IntN(3) == 0 && len(under) > 0:
+				free()
+			case rnd.IntN(4) > 0:
+				_, _ = ask(claim{user: fmt.Sprint(rnd.IntN(3))}) // a client may be turned away
+			default:
+				room := slices.ContainsFunc(p.list, func(h *host) bool { return h.asked < ownRoom })
+				at, err := ask(claim{own: true})
+				if room && at == nil || err != nil {
+					t.Fatalf("seed %d: guard's question has room of its own: %v; it got %v, %v", seed, room, at, err)
+				}
+				if at == nil {
+					before := p.waiting.own()
+					free()
+					if p.waiting.own() != before-1 {
+						t.Fatalf("seed %d: a connection came free, and guard's question waits on", seed)
+					}
+				}
+			}
+			collect()
+		}
 	}
 }
 
