@@ -271,7 +271,7 @@ type Timeouts struct {
 	Stall      time.Duration `yaml:"stall"` // how far a client may fall behind limits.min_rate
 	Idle       time.Duration `yaml:"idle"`  // a connection without a request
 	Connect    time.Duration `yaml:"connect"`
-	Upstream   time.Duration `yaml:"upstream"`    // without progress of the cluster, in sending or answering
+	Upstream   time.Duration `yaml:"upstream"`    // without progress of the cluster, in taking a request or answering; the time for the answer begins when the request is out
 	Drain      time.Duration `yaml:"drain"`       // requests under way when asked to stop
 	DrainDelay time.Duration `yaml:"drain_delay"` // before that, while guard is not ready and serves on, so that load balancers notice
 }

@@ -191,6 +191,52 @@ func TestEarlyAnswer(t *testing.T) {
 	}
 }
 
+// TestAfterEarlyAnswer: a connection on which an answer came before the request was out
+// carries no further call, though all of the request was sent before the answer had ended: the
+// node may have taken the rest for another request.
+func TestAfterEarlyAnswer(t *testing.T) {
+	node := newFake(t)
+	half, rest := make(chan struct{}), make(chan struct{})
+	node.takes(func(c net.Conn, br *bufio.Reader) {
+		for {
+			r, err := http.ReadRequest(br)
+			if err != nil {
+				return
+			}
+			if r.Method == "GET" {
+				writeAnswer(c, 200, "{}")
+				continue
+			}
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"+strings.Repeat("x", 50_000))
+			close(half)
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-rest
+			_, _ = io.WriteString(c, strings.Repeat("x", 50_000))
+		}
+	})
+	g := startGuard(t, &fakeGate{intake: gate.IntakeStream}, testConfig(node.url()))
+	c := g.dial()
+	body := strings.Repeat("b", 40_000)
+	_, _ = io.WriteString(c, strings.TrimSuffix(request("POST", "/", "", body), body)+body[:20_000])
+	<-half
+	br := bufio.NewReader(c)
+	if _, err := br.Peek(1); err != nil { // the head of the answer is on its way
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(c, body[20_000:])
+	time.Sleep(50 * time.Millisecond) // the upload ends
+	close(rest)
+	if a := readGot(t, c, br, "POST"); a.status != 200 || len(a.body) != 100_000 {
+		t.Fatalf("got %d, %d bytes, cut %v", a.status, len(a.body), a.cut)
+	}
+	if a := g.send(request("GET", "/", "", "")); a.status != 200 {
+		t.Errorf("afterwards: %+v", a)
+	}
+	if n := node.accepted(); n != 2 {
+		t.Errorf("%d connections to the node; want another one for the second request", n)
+	}
+}
+
 // TestClientLeaves closes the client's side while the node works: the node sees the
 // end of its connection soon.
 func TestClientLeaves(t *testing.T) {

@@ -297,7 +297,9 @@ func (w *wire) exchange(ctx context.Context, c *call) (*answer, error) {
 		return nil, w.fault(ctx, err)
 	}
 	w.paceAnswer(a, up)
-	a.body = &answerBody{wire: w, up: up, stop: stop, keep: keep && sendErr == nil, ctx: ctx}
+	// What still follows of a request that was answered early, a node may take for the next one.
+	keep = keep && sendErr == nil && up.sourceDone()
+	a.body = &answerBody{wire: w, up: up, stop: stop, keep: keep, ctx: ctx}
 	return a, nil
 }
 
