@@ -24,7 +24,7 @@ func writable() []indexresolver.Index {
 	return []indexresolver.Index{
 		{Name: "hr", Mapping: []byte(staffMapping)},
 		{Name: "narrow", Mapping: logs, Aliases: []indexresolver.Membership{{Alias: "one"}}},
-		{Name: "xa", Mapping: logs, Aliases: []indexresolver.Membership{{Alias: "xs", Write: true}}},
+		{Name: "xa", Mapping: logs, Aliases: []indexresolver.Membership{{Alias: "xs"}}},
 		{Name: "xb", Mapping: logs, Aliases: []indexresolver.Membership{{Alias: "xs"}}},
 		{Name: "stored", Mapping: []byte(`{"properties":{"q":{"type":"percolator"}}}`)},
 		{Name: "fielded", Mapping: []byte(staffMapping)}, {Name: "secret"},

@@ -286,7 +286,7 @@ func TestWildcardsAreCounted(t *testing.T) {
 // that it has: what others write to the alias would come to him without the rule.
 func TestAliasesOfRuledIndices(t *testing.T) {
 	indices := append(staff(), indexresolver.Index{Name: "xa"}, indexresolver.Index{Name: "xb", Aliases: []indexresolver.Membership{{Alias: "xmine"}}})
-	indices[0].Aliases = append(indices[0].Aliases, indexresolver.Membership{Alias: "xhr", Write: true})
+	indices[0].Aliases = append(indices[0].Aliases, indexresolver.Membership{Alias: "xhr"})
 	for _, by := range []config.Evaluation{config.EvaluationLegacy, config.EvaluationV4} {
 		s := worldBy(t, by, managerRole, indices)
 		f := func(method, target, body string, refused bool) {

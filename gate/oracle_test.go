@@ -28,8 +28,7 @@ type recording struct {
 				Settings map[string]any
 				Mappings json.RawMessage
 				Aliases  map[string]struct {
-					Filter       json.RawMessage `json:"filter"`
-					IsWriteIndex bool            `json:"is_write_index"`
+					Filter json.RawMessage `json:"filter"`
 				}
 				Closed bool
 			}
@@ -147,7 +146,7 @@ func (rec recording) state(t *testing.T) *indexresolver.State {
 		index := indexresolver.Index{Name: name, UUID: name, Closed: x.Closed, Mapping: x.Mappings}
 		index.Hidden, _ = x.Settings["index.hidden"].(bool)
 		for alias, a := range x.Aliases {
-			index.Aliases = append(index.Aliases, indexresolver.Membership{Alias: alias, Filter: a.Filter, Write: a.IsWriteIndex})
+			index.Aliases = append(index.Aliases, indexresolver.Membership{Alias: alias, Filter: a.Filter})
 		}
 		c.Indices = append(c.Indices, index)
 	}

@@ -31,7 +31,7 @@ func planned(t *testing.T) (*Snapshot, *config.Security) {
 	}
 	c := indexresolver.Contents{ClusterUUID: "c", StateUUID: "s", Version: 1, FetchedAt: recordedAt, Indices: []indexresolver.Index{
 		{Name: "hr", Mapping: []byte(staffMapping), Aliases: []indexresolver.Membership{{Alias: "staff"}, {Alias: "eng", Filter: []byte(`{"term":{"dept":"eng"}}`)}}},
-		logs("logs-a-1", indexresolver.Membership{Alias: "logs-a", Write: true}), logs("logs-a-2", indexresolver.Membership{Alias: "logs-a"}),
+		logs("logs-a-1", indexresolver.Membership{Alias: "logs-a"}), logs("logs-a-2", indexresolver.Membership{Alias: "logs-a"}),
 		logs("logs-b-1"), logs("narrow"),
 	}}
 	for i := range 40 { // more names than fit into the request line of these tests

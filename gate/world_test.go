@@ -134,7 +134,7 @@ func staff() []indexresolver.Index {
 	}
 	return []indexresolver.Index{
 		{Name: "hr", Mapping: []byte(staffMapping), Aliases: []indexresolver.Membership{{Alias: "staff"}, {Alias: "eng", Filter: []byte(`{"term":{"dept":"eng"}}`)}}},
-		logs("logs-a-1", indexresolver.Membership{Alias: "logs-a", Write: true}), logs("logs-a-2", indexresolver.Membership{Alias: "logs-a"}),
+		logs("logs-a-1", indexresolver.Membership{Alias: "logs-a"}), logs("logs-a-2", indexresolver.Membership{Alias: "logs-a"}),
 		logs("logs-b-1"), {Name: "secret", Mapping: []byte(`{"properties":{"x":{"type":"keyword"}}}`)},
 	}
 }

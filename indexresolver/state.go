@@ -69,7 +69,6 @@ type Membership struct {
 	Filter        []byte // JSON of a query, nil if there is none
 	IndexRouting  string
 	SearchRouting string
-	Write         bool
 	Hidden        bool
 }
 
@@ -77,7 +76,7 @@ type Membership struct {
 type DataStream struct {
 	Name    string
 	Hidden  bool
-	Indices []string // in order, the one that is written to last
+	Indices []string
 }
 
 // MappingID is the content of a mapping, hashed: equal mappings are kept once.
@@ -94,10 +93,9 @@ type State struct {
 	FetchedAt     time.Time
 	Engine        Engine
 
-	confirmed *atomic.Int64 // Unix nanoseconds; see Confirm
+	confirmed *atomic.Pointer[time.Time] // see Confirm
 	entries   map[string]*entry
 	sorted    []*entry // by name
-	table     *names.Table
 	mappings  map[MappingID]content
 	all       [names.ExpandAll + 1]func() []ask.Target // what "*" means, by states
 }
@@ -122,7 +120,6 @@ type entry struct {
 	stream  *entry    // of an index that belongs to one
 	mapping MappingID // of an index
 	timed   bool      // see content
-	write   string    // of an alias or data stream
 }
 
 // New builds a State from c, which it keeps: the caller must not change it
@@ -130,12 +127,12 @@ type entry struct {
 func New(c Contents, prev *State) (*State, error) {
 	s := &State{
 		ClusterUUID: c.ClusterUUID, StateUUID: c.StateUUID, Term: c.Term, Version: c.Version,
-		Generation: c.Generation, FetchedAt: c.FetchedAt, Engine: c.Engine, confirmed: new(atomic.Int64),
+		Generation: c.Generation, FetchedAt: c.FetchedAt, Engine: c.Engine, confirmed: new(atomic.Pointer[time.Time]),
 		entries: make(map[string]*entry, len(c.Indices)), mappings: make(map[MappingID]content),
 	}
-	s.confirmed.Store(c.FetchedAt.UnixNano())
-	if prev.Empty() {
-		prev = &State{table: names.NewTable(nil)}
+	s.confirmed.Store(&c.FetchedAt)
+	if prev == nil {
+		prev = &State{}
 	}
 	for i := range c.Indices {
 		if err := s.addIndex(&c.Indices[i], prev); err != nil {
@@ -152,7 +149,7 @@ func New(c Contents, prev *State) (*State, error) {
 			return nil, err
 		}
 	}
-	s.finish(prev)
+	s.finish()
 	return s, nil
 }
 
@@ -215,9 +212,6 @@ func (s *State) addAliases(x *Index) error {
 		a.filtered = a.filtered || m.Filter != nil || m.SearchRouting != "" || m.IndexRouting != ""
 		// One hidden membership hides the alias: the cluster wants all of them alike.
 		a.hidden = a.hidden || m.Hidden
-		if m.Write {
-			a.write = x.Name
-		}
 	}
 	return nil
 }
@@ -231,13 +225,12 @@ func (s *State) addDataStream(d DataStream) error {
 		}
 		index.stream = e
 		e.members = append(e.members, index)
-		e.write = name
 	}
 	return s.add(e)
 }
 
-// finish sorts, links and numbers what was added.
-func (s *State) finish(prev *State) {
+// finish sorts and links what was added.
+func (s *State) finish() {
 	s.sorted = slices.SortedFunc(maps.Values(s.entries), func(a, b *entry) int { return strings.Compare(a.name, b.name) })
 	for _, e := range s.sorted {
 		slices.SortFunc(e.members, func(a, b *entry) int { return strings.Compare(a.name, b.name) })
@@ -246,23 +239,7 @@ func (s *State) finish(prev *State) {
 			e.names[i] = m.name
 		}
 		e.itself = []ask.Target{e.target(false)}
-		// An alias with one index writes to it without being told.
-		if e.kind == ask.Alias && e.write == "" && len(e.members) == 1 {
-			e.write = e.names[0]
-		}
 	}
-	var added, removed []string
-	for _, e := range s.sorted {
-		if _, ok := prev.table.Lookup(e.name); !ok {
-			added = append(added, e.name)
-		}
-	}
-	for _, e := range prev.sorted {
-		if _, ok := s.entries[e.name]; !ok {
-			removed = append(removed, e.name)
-		}
-	}
-	s.table = prev.table.Apply(added, removed)
 	for states := range s.all {
 		s.all[states] = sync.OnceValue(func() []ask.Target { return s.everything(names.Expand(states)) }) //nolint:gosec // G115: below 8
 	}
@@ -278,7 +255,7 @@ func (s *State) SameNames(o *State) bool {
 }
 
 func (e *entry) same(o *entry) bool {
-	if e.name != o.name || e.kind != o.kind || e.hidden != o.hidden || e.write != o.write || !slices.Equal(e.names, o.names) {
+	if e.name != o.name || e.kind != o.kind || e.hidden != o.hidden || !slices.Equal(e.names, o.names) {
 		return false
 	}
 	if e.index == nil {
@@ -291,15 +268,11 @@ func (e *entry) same(o *entry) bool {
 
 func (m Membership) same(o Membership) bool {
 	return m.Alias == o.Alias && bytes.Equal(m.Filter, o.Filter) && (m.Filter == nil) == (o.Filter == nil) &&
-		m.IndexRouting == o.IndexRouting && m.SearchRouting == o.SearchRouting && m.Write == o.Write && m.Hidden == o.Hidden
+		m.IndexRouting == o.IndexRouting && m.SearchRouting == o.SearchRouting && m.Hidden == o.Hidden
 }
 
 // Empty reports whether s holds no state at all, as opposed to one without names.
-func (s *State) Empty() bool { return s == nil || s.table == nil }
-
-// Names returns the table that numbers every name of s. A name keeps its ordinal
-// from one State to the next.
-func (s *State) Names() *names.Table { return s.table }
+func (s *State) Empty() bool { return s == nil || s.entries == nil }
 
 // Lookup returns the target that name is, if it is an index, alias or data stream.
 func (s *State) Lookup(name string) (ask.Target, bool) {
@@ -348,22 +321,6 @@ func (s *State) StreamOf(name string) (string, bool) {
 	return e.stream.name, true
 }
 
-// WriteIndex returns the index that a document written to name goes to: of an alias
-// with several indices only if one is marked.
-func (s *State) WriteIndex(name string) (string, bool) {
-	if s == nil {
-		return "", false
-	}
-	e, ok := s.entries[name]
-	switch {
-	case !ok:
-		return "", false
-	case e.kind == ask.Index:
-		return name, true
-	}
-	return e.write, e.write != ""
-}
-
 // Mapping returns the mapping of the concrete index called name as JSON, without a
 // type name, and its identity. It is read-only.
 func (s *State) Mapping(name string) (raw []byte, id MappingID, ok bool) {
@@ -393,19 +350,22 @@ func (s *State) Mappings() iter.Seq2[MappingID, []byte] {
 func (s *State) Confirm(at time.Time) {
 	for {
 		last := s.confirmed.Load()
-		if at.UnixNano() <= last || s.confirmed.CompareAndSwap(last, at.UnixNano()) {
+		if !at.After(*last) || s.confirmed.CompareAndSwap(last, &at) {
 			return
 		}
 	}
 }
 
 // Age is the time since the cluster was last known to be in this state. The state
-// that nothing is known of is older than any limit.
+// that nothing is known of is older than any limit. Of the two clocks of the system the
+// one counts by which it is older: the one of the wall can be set back, which would make
+// an old state a new one, and the monotonic one rests while the system sleeps.
 func (s *State) Age(now time.Time) time.Duration {
 	if s.Empty() {
 		return math.MaxInt64
 	}
-	return now.Sub(time.Unix(0, s.confirmed.Load()))
+	last := *s.confirmed.Load()
+	return max(now.Sub(last), now.Round(0).Sub(last.Round(0)))
 }
 
 func (e *entry) target(wildcard bool) ask.Target {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -77,30 +78,11 @@ func TestLookup(t *testing.T) {
 	f("a*", ask.Target{})
 }
 
-func TestWriteIndex(t *testing.T) {
-	s := mustNew(t, world())
-	f := func(name, want string) {
-		t.Helper()
-		if got, ok := s.WriteIndex(name); got != want || ok != (want != "") {
-			t.Errorf("WriteIndex(%q) = %q, %v; want %q", name, got, ok, want)
-		}
-	}
-	f("a1", "a1")
-	f("zal", "b1") // the only one
-	f("alw", "a1") // marked
-	f("al", "")    // several, none marked
-	f("ds1", ".ds-ds1-000002")
-	f("nosuch", "")
-}
-
-func TestWriteIndexIsTheLastOfAStream(t *testing.T) {
+func TestStreamOf(t *testing.T) {
 	s := mustNew(t, indexresolver.Contents{
 		Indices:     []indexresolver.Index{{Name: ".ds-b"}, {Name: ".ds-a"}},
 		DataStreams: []indexresolver.DataStream{{Name: "d", Indices: []string{".ds-b", ".ds-a"}}},
 	})
-	if got, _ := s.WriteIndex("d"); got != ".ds-a" {
-		t.Errorf("the write index is %q; want the last, .ds-a", got)
-	}
 	if got, ok := s.StreamOf(".ds-b"); got != "d" || !ok {
 		t.Errorf("StreamOf is %q, %v; want d", got, ok)
 	}
@@ -137,32 +119,6 @@ func TestMappingsAreKeptOnce(t *testing.T) {
 	if count != 2 {
 		t.Errorf("%d mappings are kept; want 2", count)
 	}
-}
-
-func TestNamesKeepTheirOrdinals(t *testing.T) {
-	old := mustNew(t, indexresolver.Contents{Indices: []indexresolver.Index{{Name: "a"}, {Name: "b", Aliases: []indexresolver.Membership{{Alias: "x"}}}}})
-	next, err := indexresolver.New(indexresolver.Contents{Indices: []indexresolver.Index{{Name: "b"}, {Name: "c"}}}, old)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, _ := old.Names().Lookup("b")
-	after, ok := next.Names().Lookup("b")
-	if !ok || before != after {
-		t.Errorf("b had ordinal %d and has %d, %v", before, after, ok)
-	}
-	f := func(s *indexresolver.State, want ...string) {
-		t.Helper()
-		var got []string
-		for _, name := range s.Names().All() {
-			got = append(got, name)
-		}
-		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Errorf("the names are %q; want %q", got, want)
-		}
-	}
-	f(old, "a", "b", "x")
-	f(next, "b", "c")
 }
 
 func TestBindings(t *testing.T) {
@@ -226,8 +182,7 @@ func TestSameNames(t *testing.T) {
 	f("filter", func(c *indexresolver.Contents) { c.Indices[0].Aliases[3].Filter = []byte(`{"match_all":{}}`) }, false)
 	f("routing", func(c *indexresolver.Contents) { c.Indices[0].Aliases[3].SearchRouting = "2" }, false)
 	f("index routing", func(c *indexresolver.Contents) { c.Indices[0].Aliases[3].IndexRouting = "2" }, false)
-	f("write index", func(c *indexresolver.Contents) { c.Indices[0].Aliases[4].Write = false }, false)
-	f("write index of a stream", func(c *indexresolver.Contents) { slices.Reverse(c.DataStreams[0].Indices) }, false)
+	f("the order of a stream", func(c *indexresolver.Contents) { slices.Reverse(c.DataStreams[0].Indices) }, true)
 	f("hidden stream", func(c *indexresolver.Contents) { c.DataStreams[0].Hidden = true }, false)
 	if (&indexresolver.State{}).SameNames(mustNew(t, world())) || !(&indexresolver.State{}).SameNames(nil) {
 		t.Error("no state is the same as some state, or not as no state")
@@ -249,6 +204,32 @@ func TestAge(t *testing.T) {
 	f(s, 40*time.Second)
 	f(&indexresolver.State{}, math.MaxInt64)
 	f(nil, math.MaxInt64)
+}
+
+// TestAgeByBothClocks: a clock of the wall that is set back makes no state younger, nor does
+// a sleep of the machine, over which the monotonic clock rests.
+func TestAgeByBothClocks(t *testing.T) {
+	began := time.Now()
+	f := func(why string, now time.Time) {
+		t.Helper()
+		if got := mustNew(t, indexresolver.Contents{FetchedAt: began}).Age(now); got != time.Hour {
+			t.Errorf("%s: the age is %v; want an hour", why, got)
+		}
+	}
+	f("an hour later", began.Add(time.Hour))
+	f("an hour later, and the wall was set back by two", moveWall(t, began.Add(time.Hour), -2*time.Hour))
+	f("an hour of sleep", moveWall(t, began, time.Hour))
+}
+
+// moveWall returns at as time.Now would after the clock of the wall alone was moved.
+func moveWall(t *testing.T, at time.Time, by time.Duration) time.Time {
+	t.Helper()
+	moved := at
+	*(*uint64)(unsafe.Pointer(&moved)) += uint64(by/time.Second) << 30 // seconds stand above the nanoseconds
+	if moved.Round(0).Sub(at.Round(0)) != by || moved.Sub(at) != 0 {
+		t.Fatalf("%v moved by %v is %v; time.Time is not laid out as it was", at, by, moved)
+	}
+	return moved
 }
 
 func TestResolveOfANameDoesNotAllocate(t *testing.T) {

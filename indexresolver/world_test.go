@@ -22,7 +22,7 @@ func world() indexresolver.Contents {
 	a1 = append(a1,
 		indexresolver.Membership{Alias: "alhid", Hidden: true},
 		indexresolver.Membership{Alias: "alf", Filter: []byte(`{"term":{"k":"none"}}`), SearchRouting: "1", IndexRouting: "1"},
-		indexresolver.Membership{Alias: "alw", Write: true})
+		indexresolver.Membership{Alias: "alw"})
 	b1 := append(in(".aldot", "zal"), indexresolver.Membership{Alias: ".aldothid", Hidden: true})
 	return indexresolver.Contents{
 		ClusterUUID: "c", StateUUID: "s", Version: 1, FetchedAt: now,

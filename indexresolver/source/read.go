@@ -170,7 +170,6 @@ type aliasDetails struct {
 	Filter        json.RawMessage `json:"filter"`
 	IndexRouting  string          `json:"index_routing"`
 	SearchRouting string          `json:"search_routing"`
-	IsWriteIndex  bool            `json:"is_write_index"`
 	IsHidden      bool            `json:"is_hidden"`
 }
 
@@ -309,7 +308,7 @@ func (m *indexMetadata) index(name string, details map[string]aliasDetails) (ind
 		d := details[alias]
 		x.Aliases = append(x.Aliases, indexresolver.Membership{
 			Alias: alias, Filter: d.Filter, IndexRouting: d.IndexRouting, SearchRouting: d.SearchRouting,
-			Write: d.IsWriteIndex, Hidden: d.IsHidden,
+			Hidden: d.IsHidden,
 		})
 	}
 	return x, nil

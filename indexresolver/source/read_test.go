@@ -39,7 +39,7 @@ func TestReadIndices(t *testing.T) {
 		"hidden": {Name: "hidden", UUID: "u-hidden", Hidden: true, Mapping: []byte(`{"dynamic":"false"}`)},
 		"old":    {Name: "old", UUID: "u-old", Mapping: []byte(`{"properties":{"f":{"type":"long"}}}`)},
 		"aliased": {Name: "aliased", UUID: "u-aliased", Mapping: []byte(`{}`), Aliases: []indexresolver.Membership{{
-			Alias: "al", Filter: []byte(`{"term":{"f":1}}`), IndexRouting: "1", SearchRouting: "2", Write: true, Hidden: true,
+			Alias: "al", Filter: []byte(`{"term":{"f":1}}`), IndexRouting: "1", SearchRouting: "2", Hidden: true,
 		}}},
 	}
 	if diff := cmp.Diff(want, found); diff != "" {

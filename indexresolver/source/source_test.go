@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -269,6 +270,37 @@ func TestCountingFromBelowIsNoticed(t *testing.T) {
 		time.Sleep(25 * time.Second)
 		c.change(func() { c.put("b") })
 		time.Sleep(500 * time.Millisecond)
+		checkNames(t, s, "a b")
+	})
+}
+
+// TestWaitsThatAreNotMade: what says at once that a wait is over is asked no more often than
+// where it is polled, and its state is never known for a time that is still to come.
+func TestWaitsThatAreNotMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		c.answer = func(target string) (int, string, bool) {
+			_, params, _ := strings.Cut(target, "wait_for_metadata_version=")
+			wanted, _, _ := strings.Cut(params, "&")
+			version, err := strconv.ParseUint(wanted, 10, 64)
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return 500, nullPointer, err == nil && version > c.metadata
+		}
+		c.delay = time.Millisecond // of the network: without it no time would go by at all
+		s := run(t, c, Config{Poll: time.Second})
+		before := c.count("/")
+		for range 60 {
+			time.Sleep(time.Second)
+			if age := s.State().Age(time.Now()); age < 0 || age > 2*time.Second {
+				t.Fatalf("the age is %v while it is asked each second", age)
+			}
+		}
+		if n := c.count("/") - before; n > 3*60 {
+			t.Errorf("%d questions in a minute; want about two a second", n)
+		}
+		c.change(func() { c.put("b") })
+		time.Sleep(1500 * time.Millisecond)
 		checkNames(t, s, "a b")
 	})
 }

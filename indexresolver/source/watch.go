@@ -67,25 +67,46 @@ func (s *Source) awaitVersion(ctx context.Context, version uint64) error {
 		if err != nil || reached {
 			return err
 		}
-		seen := s.seen.Load()
-		now, err := s.read.version(ctx)
-		if err != nil {
+		answered := time.Now()
+		if err := s.confirm(ctx, version, began, answered); err != nil {
 			return err
 		}
-		if now.ClusterUUID != seen.ClusterUUID {
-			return fmt.Errorf("the cluster is another one, %q instead of %q", now.ClusterUUID, seen.ClusterUUID)
-		}
-		if now.StateUUID != seen.StateUUID {
-			reached, err := s.reached(ctx, version, time.Millisecond)
-			if err != nil {
+		if answered.Sub(began) < s.config.Wait/2 {
+			// It says that a wait is over which it has not made: what does not wait is polled.
+			if err := sleep(ctx, s.config.Poll); err != nil {
 				return err
 			}
-			if !reached {
-				return fmt.Errorf("the cluster counts its metadata from below %d again", version)
-			}
 		}
-		s.State().Confirm(began.Add(s.config.Wait)) // it answered after that, with nothing new
 	}
+}
+
+// confirm notes how long the state is known to be that of the cluster, of which a wait
+// for what follows version has brought nothing. It is never a time that is still to come.
+func (s *Source) confirm(ctx context.Context, version uint64, began, answered time.Time) error {
+	seen := s.seen.Load()
+	now, err := s.read.version(ctx)
+	switch {
+	case err != nil:
+		return err
+	case now.ClusterUUID != seen.ClusterUUID:
+		return fmt.Errorf("the cluster is another one, %q instead of %q", now.ClusterUUID, seen.ClusterUUID)
+	case now.StateUUID == seen.StateUUID:
+		s.State().Confirm(answered) // it was the same after that
+		return nil
+	}
+	reached, err := s.reached(ctx, version, time.Millisecond)
+	if err != nil {
+		return err
+	}
+	if !reached {
+		return fmt.Errorf("the cluster counts its metadata from below %d again", version)
+	}
+	// The state moved on, maybe its metadata too, but not before the wait was over.
+	if over := began.Add(s.config.Wait); over.Before(answered) {
+		began = over
+	}
+	s.State().Confirm(began)
+	return nil
 }
 
 // findVersion returns the number of the metadata, which is at least low.
