@@ -53,16 +53,10 @@ type Verifier struct {
 	// matches is stored.matches; tests count its calls.
 	matches func(*stored, []byte) bool
 
+	// Counts since the process started, by which tests tell what a login cost: passwords that
+	// were remembered as right or wrong, hashes with decoys among them, checks refused with
+	// ErrBusy and with TooManyFailures.
 	hits, wrongHits, hashes, busy, tooMany atomic.Uint64
-}
-
-// stats are counts since the process started.
-type stats struct {
-	CacheHits uint64 // passwords that were remembered as right
-	WrongHits uint64 // passwords that were remembered as wrong
-	Hashes    uint64 // hashes computed, decoys among them
-	Busy      uint64 // checks refused with ErrBusy
-	TooMany   uint64 // checks refused with TooManyFailures
 }
 
 // fingerprint stands for a password of an account with one stored hash.
@@ -99,13 +93,6 @@ func NewVerifier(o VerifierOptions) (*Verifier, error) {
 	_, _ = rand.Read(key) // never fails
 	v.prints.New = func() any { return &printer{mac: hmac.New(sha256.New, key)} }
 	return v, nil
-}
-
-// stats returns the counts so far.
-func (v *Verifier) stats() stats {
-	return stats{
-		CacheHits: v.hits.Load(), WrongHits: v.wrongHits.Load(), Hashes: v.hashes.Load(), Busy: v.busy.Load(), TooMany: v.tooMany.Load(),
-	}
 }
 
 // ForgetFailures drops the passwords that are remembered as wrong. It is called when a

@@ -93,9 +93,6 @@ func Compile(table []Route) (*Router, error) {
 	return r, nil
 }
 
-// Routes returns the rows of the catalogue. They are read-only.
-func (r *Router) Routes() []Route { return r.rows }
-
 func (r *Router) add(row int) error {
 	ms, err := parseMethods(r.rows[row].Methods)
 	if err != nil {

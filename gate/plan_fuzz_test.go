@@ -150,7 +150,7 @@ func FuzzPlan(f *testing.F) {
 		}
 		s := worlds[seed%2]
 		who := s.Principal(ask.Identity{Name: "u"})
-		rows := s.router.Routes()
+		rows := endpoint.Catalogue()
 		r := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // G404: the fuzzer's own bytes
 		for range 200 {
 			q := randomRequest(r, rows)
@@ -293,7 +293,7 @@ func TestUnrestrictedPasses(t *testing.T) {
 	admin := snap.Principal(identityOf("admin", sec.Users["admin"]))
 	r := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // G404: a test that repeats itself
 	for range 2000 {
-		q := randomRequest(r, snap.router.Routes())
+		q := randomRequest(r, endpoint.Catalogue())
 		q.RawTarget += "?raw=" + fmt.Sprint(r.IntN(100))
 		out := snap.Plan(admin, q, Known{})
 		if out.Kind != Forward || out.Forward.Source != ClientBody || out.Forward.Target != q.RawTarget || out.Forward.Method != q.Method || out.Forward.Treat != nil && out.Route != endpoint.NodesInfo {
@@ -313,7 +313,7 @@ func TestPlansTogether(t *testing.T) {
 	plans := func(s *Snapshot, seed uint64) (list []string) {
 		r := rand.New(rand.NewPCG(seed, 11)) //nolint:gosec // G404: a test that repeats itself
 		for range each {
-			out := s.Plan(s.Principal(ask.Identity{Name: "u"}), randomRequest(r, s.router.Routes()), Known{Fresh: true})
+			out := s.Plan(s.Principal(ask.Identity{Name: "u"}), randomRequest(r, endpoint.Catalogue()), Known{Fresh: true})
 			list = append(list, fmt.Sprint(out.Kind, out.Rejection.Public, out.Forward.Target, string(out.Forward.Body), out.Needs))
 		}
 		return list

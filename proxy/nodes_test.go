@@ -167,7 +167,7 @@ func TestRemovedNode(t *testing.T) {
 	held := make(chan got, 1)
 	go func() { held <- g.send(request("GET", "/hold", "", "")) }()
 	eventually(t, "the call is under way", func() bool { return len(leaves.requests()) == 2 })
-	if err := tr.SetNodes([]string{stays.url(), stays.url()}); err != nil {
+	if err := setURLs(tr, []string{stays.url(), stays.url()}); err != nil {
 		t.Fatal(err)
 	}
 	if n := nodesIn(t, g, stateDraining); n != 1 || len(tr.nodes.list) != 1 {
@@ -187,14 +187,14 @@ func TestRemovedNode(t *testing.T) {
 	eventually(t, "the node is forgotten", func() bool {
 		return nodesIn(t, g, stateDraining) == 0 && leaves.open() == 0
 	})
-	if err := tr.SetNodes([]string{leaves.url()}); err != nil {
+	if err := setURLs(tr, []string{leaves.url()}); err != nil {
 		t.Fatal(err)
 	}
 	if a := g.send(request("GET", "/", "", "")); a.status != 200 || len(leaves.requests()) != 3 {
 		t.Errorf("the node is back in the list: %+v", a)
 	}
 	for _, bad := range [][]string{nil, {"http://a/path"}, {"ftp://a"}} {
-		if err := tr.SetNodes(bad); err == nil || len(tr.nodes.list) != 1 {
+		if err := setURLs(tr, bad); err == nil || len(tr.nodes.list) != 1 {
 			t.Errorf("%q: error %v; want one, and no change", bad, err)
 		}
 	}
@@ -228,7 +228,7 @@ func TestNodesChurn(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(99, 3))
 		for time.Now().Before(end) {
 			urls := []string{fakes[rnd.IntN(4)].url(), fakes[rnd.IntN(4)].url(), "http://127.0.0.1:1"}
-			if err := tr.SetNodes(urls[rnd.IntN(2):]); err != nil {
+			if err := setURLs(tr, urls[rnd.IntN(2):]); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(time.Millisecond)
@@ -290,4 +290,17 @@ func nodesIn(t *testing.T, g *guarded, state nodeState) float64 {
 	}
 	t.Fatalf("no metric of nodes that are %s", state)
 	return 0
+}
+
+// setURLs is setNodes for URLs.
+func setURLs(t *Transport, urls []string) error {
+	list := make([]address, 0, len(urls))
+	for _, raw := range urls {
+		at, err := parseAddress(raw)
+		if err != nil {
+			return err
+		}
+		list = append(list, at)
+	}
+	return t.setNodes(list)
 }

@@ -57,20 +57,8 @@ func NewTransport(c config.Upstream, t config.Timeouts) (*Transport, error) {
 	return tr, tr.setNodes(tr.configured)
 }
 
-// SetNodes makes urls the nodes that calls go to. A node that is not among them drains:
+// setNodes makes list the nodes that calls go to. A node that is not among them drains:
 // calls under way on it end as they would, and it is forgotten.
-func (t *Transport) SetNodes(urls []string) error {
-	list := make([]address, 0, len(urls))
-	for _, raw := range urls {
-		at, err := parseAddress(raw)
-		if err != nil {
-			return err
-		}
-		list = append(list, at)
-	}
-	return t.setNodes(list)
-}
-
 func (t *Transport) setNodes(list []address) error {
 	if n := len(list); n == 0 || n > maxNodes {
 		return fmt.Errorf("%d upstream URLs; want 1 to %d", n, maxNodes)
