@@ -78,9 +78,15 @@ func checkPublished(r *report, pos Pos, address string) {
 		r.fault(pos, want, "%q", address)
 		return
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+	if !isPort(port) {
 		r.fault(pos, want, "port %q", port)
 	}
+}
+
+// isPort reports whether something can be reached at a port.
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
 }
 
 // checkPair refuses half a setting.
@@ -168,6 +174,9 @@ func checkURL(r *report, pos Pos, text string) *url.URL {
 		r.fault(pos, "no path: guard checks paths as the cluster reads them", "path %q", u.Path)
 	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
 		r.fault(pos, want, "%q goes on after the host", text)
+	case !isPort(u.Port()):
+		host := strings.TrimSuffix(u.Host, ":"+u.Port())
+		r.fault(pos, "a port from 1 to 65535, as in "+u.Scheme+"://"+host+":9200", "port %q in %q", u.Port(), text)
 	default:
 		return u
 	}

@@ -10,7 +10,8 @@ import (
 
 // Config is guard.yml.
 type Config struct {
-	Pos Pos `yaml:"-"`
+	Pos  Pos    `yaml:"-"`
+	Hash string `yaml:"-"` // HashOf the file as it was read; empty if there is none
 
 	Listen          string          `yaml:"listen"`           // address for clients: host:port, or unix:/path for a socket
 	ListenMode      FileMode        `yaml:"listen_mode"`      // of the socket's file, octal; 0660 lets the owner and the group connect
@@ -171,7 +172,7 @@ func (c *CORS) SetDefaults() {
 type Upstream struct {
 	Pos Pos `yaml:"-"`
 
-	URLs         []string   `yaml:"urls"` // http or https, no path
+	URLs         []string   `yaml:"urls"` // http or https, host and port, no path
 	CAFile       string     `yaml:"ca_file"`
 	ClientCert   string     `yaml:"client_certificate"`
 	ClientKey    string     `yaml:"client_key"`

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -18,13 +17,16 @@ func Load(path string, o Overrides) (*Config, []Warning, error) {
 	var data []byte
 	if path != "" {
 		var err error
-		data, err = os.ReadFile(path) //nolint:gosec // G304: the operator names the file
+		data, err = ReadFile(path)
 		if err != nil {
 			return nil, nil, faultOf(path, err, "a file that guard can read")
 		}
 	}
 	var r report
 	c := parse(&r, path, data, o, nil)
+	if path != "" {
+		c.Hash = HashOf(data)
+	}
 	c.readFiles(&r)
 	if err := r.faults.Err(); err != nil {
 		return nil, r.warnings, err

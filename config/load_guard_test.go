@@ -148,7 +148,7 @@ func TestGuardWithoutItsFiles(t *testing.T) {
 
 	missing := filepath.Join(dir, "none.yml")
 	_, _, err = Load(missing, Overrides{})
-	checkFaults(t, err, []string{missing + ": open " + missing + ": no such file or directory; want a file that guard can read"})
+	checkFaults(t, err, []string{missing + ": cannot open: no such file or directory; want a file that guard can read"})
 }
 
 // refusedGuard returns a check that a guard.yml has exactly these faults.
@@ -324,23 +324,28 @@ func TestRefusedUpstream(t *testing.T) {
 	f("urls: ['http://:9200']", `urls[0]: no host in "http://:9200"; `+form)
 	f("urls: ['http://a b']", `urls[0]: cannot parse the URL; `+form)
 	f("urls: ['http://me:secret@a']", `urls[0]: the URL holds an account; want username and password in keys of their own`)
-	f("urls: ['http://a/es']", `urls[0]: path "/es"; want no path: guard checks paths as the cluster reads them`)
+	f("urls: ['http://a:9200/es']", `urls[0]: path "/es"; want no path: guard checks paths as the cluster reads them`)
 	f("urls: ['http://a?x=y']", `urls[0]: "http://a?x=y" goes on after the host; `+form)
-	f("urls: ['http://a', 'http://a']", `urls[1]: "http://a" again; want each URL once`)
-	f("urls: ['http://a'], ca_file: x", `ca_file: "x", and no URL is https; want an https URL, or no TLS settings`)
-	f("urls: ['http://a'], min_version: 1.3", `min_version: "1.3", and no URL is https; want an https URL, or no TLS settings`)
-	f("urls: ['http://a'], cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]", `cipher_suites: 1 suites, and no URL is https; want an https URL, or no TLS settings`)
-	f("urls: ['https://a'], min_version: 1.4", `min_version: "1.4"; want one of "1.2", "1.3"`)
-	f("urls: ['https://a'], client_key: x", `client_certificate: not set, and client_key is; want both or none`)
-	f("urls: ['https://a'], username: u", `password: not set, and username is; want password or password_file`)
-	f("urls: ['https://a'], password: p", `username: not set, and its password is; want the name of the account`)
-	f("urls: ['https://a'], username: u, password: p, password_file: f", `password_file: set, and password is set too; want one of both`)
-	f("urls: ['https://a'], username: 'u:v', password: p", `username: "u:v"; want a name without ':', where HTTP Basic ends it`)
-	f("urls: ['https://a'], max_connections: 0", `max_connections: 0; want more than 0`)
-	f("urls: ['https://a'], max_user_connections: -1", `max_user_connections: -1; want 0 for no more than are free for others, or more`)
-	f("urls: ['https://a'], max_queue: -1, queue_timeout: 0s, slow_start: -1s",
+	f("urls: ['http://a', 'https://b:', 'http://[::1]:0', 'https://c:65536', 'https://d:65535']",
+		`urls[0]: port "" in "http://a"; want a port from 1 to 65535, as in http://a:9200`,
+		`urls[1]: port "" in "https://b:"; want a port from 1 to 65535, as in https://b:9200`,
+		`urls[2]: port "0" in "http://[::1]:0"; want a port from 1 to 65535, as in http://[::1]:9200`,
+		`urls[3]: port "65536" in "https://c:65536"; want a port from 1 to 65535, as in https://c:9200`)
+	f("urls: ['http://a:9200', 'http://a:9200']", `urls[1]: "http://a:9200" again; want each URL once`)
+	f("urls: ['http://a:9200'], ca_file: x", `ca_file: "x", and no URL is https; want an https URL, or no TLS settings`)
+	f("urls: ['http://a:9200'], min_version: 1.3", `min_version: "1.3", and no URL is https; want an https URL, or no TLS settings`)
+	f("urls: ['http://a:9200'], cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]", `cipher_suites: 1 suites, and no URL is https; want an https URL, or no TLS settings`)
+	f("urls: ['https://a:9200'], min_version: 1.4", `min_version: "1.4"; want one of "1.2", "1.3"`)
+	f("urls: ['https://a:9200'], client_key: x", `client_certificate: not set, and client_key is; want both or none`)
+	f("urls: ['https://a:9200'], username: u", `password: not set, and username is; want password or password_file`)
+	f("urls: ['https://a:9200'], password: p", `username: not set, and its password is; want the name of the account`)
+	f("urls: ['https://a:9200'], username: u, password: p, password_file: f", `password_file: set, and password is set too; want one of both`)
+	f("urls: ['https://a:9200'], username: 'u:v', password: p", `username: "u:v"; want a name without ':', where HTTP Basic ends it`)
+	f("urls: ['https://a:9200'], max_connections: 0", `max_connections: 0; want more than 0`)
+	f("urls: ['https://a:9200'], max_user_connections: -1", `max_user_connections: -1; want 0 for no more than are free for others, or more`)
+	f("urls: ['https://a:9200'], max_queue: -1, queue_timeout: 0s, slow_start: -1s",
 		`max_queue: -1; want 0 or more`, `queue_timeout: 0s; want more than 0`, `slow_start: -1s; want 0 or more`)
-	f("urls: ['https://a', 'http://b'], discovery: {enabled: true, interval: 0s}",
+	f("urls: ['https://a:9200', 'http://b:9200'], discovery: {enabled: true, interval: 0s}",
 		`urls: http and https; want one scheme: it is that of the nodes that discovery finds`, `discovery.interval: 0s; want more than 0`)
 }
 
@@ -396,7 +401,7 @@ func TestLimitThatBindsNobody(t *testing.T) {
 func TestBoundOfNoUser(t *testing.T) {
 	f := func(upstream string, want ...string) {
 		t.Helper()
-		_, warnings, err := parseGuard("upstream: {urls: ['https://a'], "+upstream+"}\n", Overrides{})
+		_, warnings, err := parseGuard("upstream: {urls: ['https://a:9200'], "+upstream+"}\n", Overrides{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -423,7 +428,7 @@ func TestTrustEverybody(t *testing.T) {
 
 // TestGuardEnvironment holds that a secret may come from the environment.
 func TestGuardEnvironment(t *testing.T) {
-	c, _, err := parseGuard("upstream: {urls: ['https://a'], username: '${env.ROLE}', password: '${env.PASS}'}\n", Overrides{})
+	c, _, err := parseGuard("upstream: {urls: ['https://a:9200'], username: '${env.ROLE}', password: '${env.PASS}'}\n", Overrides{})
 	if err != nil || c.Upstream.Username != "readall" || c.Upstream.Password.Reveal() != "correct horse" {
 		t.Errorf("%v", err)
 	}

@@ -37,6 +37,9 @@ var securityFiles = []securityFile{
 	{name: "nodes_dn.yml", kind: "nodesdn", optional: true, load: (*loader).nodesDN},
 }
 
+// dataLink is the link through which Kubernetes shows the files of a ConfigMap or Secret.
+const dataLink = "..data"
+
 // Folder is the content of a security folder at one moment.
 type Folder struct {
 	Dir     string            // for messages
@@ -50,7 +53,7 @@ type Folder struct {
 func ReadFolder(dir string) (Folder, error) {
 	folder := Folder{Dir: dir, Files: map[string][]byte{}}
 	from := dir
-	if data, err := filepath.EvalSymlinks(filepath.Join(dir, "..data")); err == nil {
+	if data, err := filepath.EvalSymlinks(filepath.Join(dir, dataLink)); err == nil {
 		from = data
 	}
 	entries, err := os.ReadDir(from)
@@ -81,7 +84,7 @@ func ReadFolder(dir string) (Folder, error) {
 }
 
 func unreadable(dir string, err error) Faults {
-	return faultOf(dir, fmt.Errorf("cannot read the security folder: %w", err), "a folder with files that guard can read")
+	return faultOf(dir, err, "the security folder, with files that guard can read; security or --security names it")
 }
 
 func isSecurityFile(name string) bool {
@@ -114,11 +117,12 @@ type Options struct {
 
 // faultOf puts what the operating system refused in the form of a fault.
 func faultOf(file string, err error, want string) Faults {
+	msg := err.Error()
 	var at *fs.PathError
 	if errors.As(err, &at) {
-		file = at.Path
+		file, msg = at.Path, fmt.Sprintf("cannot %s: %v", at.Op, at.Err) // the place is said once
 	}
-	return Faults{{File: file, Msg: err.Error(), Want: want}}
+	return Faults{{File: file, Msg: msg, Want: want}}
 }
 
 // ParseSecurity validates the files of a folder. An error of type Faults lists all

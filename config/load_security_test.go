@@ -398,7 +398,7 @@ func TestReadFolder(t *testing.T) {
 	}
 	missing := filepath.Join(t.TempDir(), "none")
 	_, _, err = readSecurity(missing, Options{})
-	checkFaults(t, err, []string{missing + ": cannot read the security folder: open " + missing + ": no such file or directory; want a folder with files that guard can read"})
+	checkFaults(t, err, []string{missing + ": cannot open: no such file or directory; want the security folder, with files that guard can read; security or --security names it"})
 }
 
 // TestConfigMap reads a folder as Kubernetes mounts it: links to links.

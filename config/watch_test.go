@@ -17,7 +17,7 @@ var (
 type watched struct {
 	*testing.T
 	dir string
-	w   *Watcher
+	w   *Watcher[Change]
 }
 
 func watchCopy(t *testing.T, dir string, o WatchOptions) watched {
@@ -94,6 +94,13 @@ func TestWatch(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.changed("a file was written in place")
+			tomorrow := time.Now().Add(24 * time.Hour)
+			if err := os.Chtimes(filepath.Join(w.dir, "tenants.yml"), tomorrow, tomorrow); err != nil {
+				t.Fatal(err)
+			}
+			w.unchanged("a file got a time that is still to come")
+			w.write("tenants.yml", text+"# another comment\n")
+			w.changed("a file of the past took its place")
 		})
 	}
 }
@@ -106,61 +113,9 @@ func TestWatchKnown(t *testing.T) {
 	watched{T: t, dir: dir, w: w}.changed("the folder was another one from the start")
 }
 
-// TestWatchConfigMap swaps a link, as Kubernetes does.
-func TestWatchConfigMap(t *testing.T) {
-	dir := t.TempDir()
-	link := func(target, name string) {
-		t.Helper()
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, generation := range []string{"..1", "..2"} {
-		if err := os.CopyFS(filepath.Join(dir, generation), os.DirFS(filepath.Join("testdata", "security"))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	changed := []byte("_meta: {type: tenants, config_version: 2}\nt: {}\n")
-	if err := os.WriteFile(filepath.Join(dir, "..2", "tenants.yml"), changed, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	link("..1", "..data")
-	for _, f := range securityFiles {
-		link(filepath.Join("..data", f.name), f.name)
-	}
-	folder, err := ReadFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := watched{T: t, dir: dir, w: Watch(dir, folder.Hash(), byEvents)}
-	defer w.w.Close()
-	link("..2", "..data_tmp")
-	w.unchanged("a link was prepared")
-	if err := os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")); err != nil {
-		t.Fatal(err)
-	}
-	w.changed("the link was swapped")
-}
-
-// TestWatchFolderGone holds that a folder which disappears and comes back is seen
-// both times, and that the new one is watched.
-func TestWatchFolderGone(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "security")
-	w := watchCopy(t, dir, byPoll)
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	w.changed("the folder was removed")
-	w.unchanged("it is still gone")
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "security"))); err != nil {
-		t.Fatal(err)
-	}
-	w.changed("the folder is back")
-}
-
 // TestWatchLast: who takes a change late gets what the folder holds now.
 func TestWatchLast(t *testing.T) {
-	w := Watcher{changes: make(chan Change, 1)}
+	w := Watcher[Change]{changes: make(chan Change, 1)}
 	for _, dir := range []string{"first", "last"} {
 		w.tell(Change{Folder: Folder{Dir: dir}})
 	}

@@ -102,19 +102,21 @@ func (m *material) read(ctx context.Context) (contents, error) {
 	return c, err
 }
 
-// reload puts to work what the files hold now. An error says that they can't be used and
-// that the generation at work stays.
-func (m *material) reload(ctx context.Context) error {
+// reload puts to work what the files hold now, and reports whether that is something else
+// than before. An error says that they can't be used and that the generation at work stays.
+func (m *material) reload(ctx context.Context) (changed bool, err error) {
 	if m == nil {
-		return nil
+		return false, nil
 	}
 	read, err := m.read(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.judge(read)
+	before := m.load()
+	err = m.judge(read)
+	return m.load() != before, err
 }
 
 // look is reload for files that nobody said are whole: it waits until two looks have

@@ -102,7 +102,7 @@ func TestReloadToTheCluster(t *testing.T) {
 	get() // on a connection that then lies idle
 
 	show(a, "second", "two")
-	a.must(g.srv.cluster.(*Transport).Reload(t.Context()))
+	a.must(failure(g.srv.cluster.(*Transport).Reload(t.Context())))
 	eventually(t, "the idle connection is closed", func() bool { return node.open() == 1 })
 	get()
 	close(node.hold)
@@ -125,7 +125,7 @@ func TestReloadOfTheClustersCA(t *testing.T) {
 	f := func(ca *authority, name, password, fault string, want int) {
 		t.Helper()
 		show(ca, name, password)
-		if err := g.srv.cluster.(*Transport).Reload(t.Context()); (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {
+		if err := failure(g.srv.cluster.(*Transport).Reload(t.Context())); (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {
 			t.Errorf("%s: got %v; want %q", name, err, fault)
 		}
 		if got := g.send(request("GET", "/", "", "")); got.status != want {
@@ -165,10 +165,10 @@ func TestReloadUnderLoad(t *testing.T) {
 	tr := g.srv.cluster.(*Transport)
 	for i := range 100 {
 		copyFile(t, pairs[i%2][0], conf.TLS.Certificate)
-		_ = g.srv.Reload(t.Context()) // with the other's key: a fault
+		_, _ = g.srv.Reload(t.Context()) // with the other's key: a fault
 		copyFile(t, pairs[i%2][1], conf.TLS.Key)
-		a.must(g.srv.Reload(t.Context()))
-		a.must(tr.Reload(t.Context()))
+		a.must(failure(g.srv.Reload(t.Context())))
+		a.must(failure(tr.Reload(t.Context())))
 	}
 	close(stop)
 	clients.Wait()

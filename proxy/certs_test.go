@@ -101,6 +101,9 @@ func (w *followed) write(text string) {
 	}
 }
 
+// failure is what came of a reload, whether it changed anything or not.
+func failure(_ bool, err error) error { return err }
+
 // look looks once and compares what is at work, and what was told since the last time.
 func (w *followed) look(works string, faulty bool, told ...string) {
 	w.t.Helper()
@@ -111,7 +114,7 @@ func (w *followed) look(works string, faulty bool, told ...string) {
 // reload is look for who asks for it.
 func (w *followed) reload(want error, works string, faulty bool, told ...string) {
 	w.t.Helper()
-	if err := w.m.reload(w.t.Context()); !errors.Is(err, want) {
+	if err := failure(w.m.reload(w.t.Context())); !errors.Is(err, want) {
 		w.t.Errorf("reload: %v; want %v", err, want)
 	}
 	w.check(works, faulty, told)
@@ -249,14 +252,14 @@ func TestReloadForClients(t *testing.T) {
 	}
 
 	show(other, "second")
-	a.must(g.srv.Reload(t.Context()))
+	a.must(failure(g.srv.Reload(t.Context())))
 	again, shown, resumed := g.tlsClient(annasConfig)
 	if annas() != 200 || plain() != 401 || again() != 200 || shown != "second" || resumed {
 		t.Errorf("after a new certificate: it is %q, resumed %v", shown, resumed)
 	}
 
 	copyFile(t, other.file, conf.TLS.ClientCA)
-	a.must(g.srv.Reload(t.Context()))
+	a.must(failure(g.srv.Reload(t.Context())))
 	if got := annas(); got != 0 {
 		t.Errorf("the open connection of a client whose CA is gone got %d; want it closed", got)
 	}
@@ -302,8 +305,8 @@ func TestReloadKeepsTheOld(t *testing.T) {
 		text, err := os.ReadFile(from)
 		a.must(err)
 		a.must(os.WriteFile(file, text[:len(text)-cut], 0o600))
-		err = g.srv.Reload(t.Context())
-		again := g.srv.Reload(t.Context())
+		err = failure(g.srv.Reload(t.Context()))
+		again := failure(g.srv.Reload(t.Context()))
 		records := g.logs.FilterMessage(refused).Len()
 		_ = g.logs.TakeAll()
 		faulty := g.srv.Faulty()
@@ -387,7 +390,7 @@ func TestStalledFiles(t *testing.T) {
 		if faults := ms.atFault(); len(faults) != 0 || client.load().account != "one" || upstream.load().account != "two" {
 			t.Errorf("faults %+v, at work %q and %q; want none, the first and the second", faults, client.load().account, upstream.load().account)
 		}
-		if err := client.reload(ctx); !errors.Is(err, config.ErrStalled) {
+		if err := failure(client.reload(ctx)); !errors.Is(err, config.ErrStalled) {
 			t.Errorf("reload: %v; want %v", err, config.ErrStalled)
 		}
 		if faults := ms.atFault(); len(faults) != 1 || faults[0].Part != "client_files" || client.load().account != "one" {
@@ -421,7 +424,7 @@ func TestLateRead(t *testing.T) {
 	write("two")
 	early, err := m.read(t.Context())
 	write("three")
-	if err := errors.Join(err, m.reload(t.Context()), m.judge(early)); err != nil || m.load().account != "three" {
+	if err := errors.Join(err, failure(m.reload(t.Context())), m.judge(early)); err != nil || m.load().account != "three" {
 		t.Errorf("at work is %q, %v; want what was read last", m.load().account, err)
 	}
 }

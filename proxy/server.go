@@ -192,9 +192,11 @@ func (s *Server) Serve(ln net.Listener) error {
 // request; one with a fault changes nothing and is reported.
 func (s *Server) Watch(ctx context.Context) { s.files.watch(ctx, lookEvery) }
 
-// Reload puts to work what the files of certificates, keys and CAs for clients hold now.
-// On an error those at work stay.
-func (s *Server) Reload(ctx context.Context) error { return s.front.shown.reload(ctx) }
+// Reload puts to work what the files of certificates, keys and CAs for clients hold now,
+// and reports whether that is something else than before. On an error those at work stay.
+func (s *Server) Reload(ctx context.Context) (changed bool, err error) {
+	return s.front.shown.reload(ctx)
+}
 
 // Faulty returns the sides whose certificates, keys, CAs or password can't be used as they
 // are now.

@@ -119,8 +119,10 @@ func (c *call) again(err error) bool {
 }
 
 // Reload puts to work what the files of certificates, keys, CAs and the password hold
-// now. On an error those at work stay.
-func (t *Transport) Reload(ctx context.Context) error { return t.common.shown.reload(ctx) }
+// now, and reports whether that is something else than before. On an error those at work stay.
+func (t *Transport) Reload(ctx context.Context) (changed bool, err error) {
+	return t.common.shown.reload(ctx)
+}
 
 // ownHeader returns how many bytes of header lines, without their ends, the transport adds
 // to a call at most. Nodes that were discovered are taken to have names as long as those

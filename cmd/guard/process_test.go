@@ -125,9 +125,11 @@ type process struct {
 	internal string
 	ended    chan struct{}
 	logFile  string
-	pipe     *os.File      // instead of a file; where the log is read
-	text     *lockedBuffer // instead of both, in the test's own process
-	stop     func()        // ends that one
+
+	configFile string        // guard.yml
+	pipe       *os.File      // instead of a file; where the log is read
+	text       *lockedBuffer // instead of both, in the test's own process
+	stop       func()        // ends that one
 }
 
 // launch says how guard is started.
@@ -144,6 +146,7 @@ func start(t *testing.T, cluster *stubCluster, how launch) *process {
 	dir := t.TempDir()
 	p := &process{t: t, ended: make(chan struct{}), logFile: filepath.Join(dir, "log")}
 	file := filepath.Join(dir, "guard.yml")
+	p.configFile = file
 	if err := os.WriteFile(file, []byte("log: {level: info}\n"+how.config), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,8 @@ type reloads struct {
 	ended chan struct{} // closed by end
 	end   func()        // says that nobody is answered any more
 
-	generation uint64 // of the policy at work
+	generation uint64                             // of the policy at work
+	own        *config.Watcher[config.FileChange] // of guard.yml; nil if there is none
 
 	mu    sync.Mutex        // guards fault
 	fault *proxy.FaultyPart // what the folder held at the last look can't be used; nil if it can
@@ -43,11 +44,14 @@ type reloads struct {
 // changes nothing, and is logged and counted there.
 type part struct {
 	name   string
-	reload func(context.Context) error
+	reload func(context.Context) (changed bool, err error)
 }
 
-// policyPart is the security folder.
-const policyPart = "policy"
+// Parts that are named in answers and probes, beside those of others.
+const (
+	policyPart = "policy"    // the security folder
+	startPart  = "guard.yml" // what is read at the start alone
+)
 
 func newReloads(r prometheus.Registerer, c *config.Config, v *authn.Verifier, cur *current, log *zap.Logger) *reloads {
 	re := &reloads{
@@ -68,6 +72,12 @@ func newReloads(r prometheus.Registerer, c *config.Config, v *authn.Verifier, cu
 func (re *reloads) run(ctx context.Context) {
 	w := config.Watch(re.config.Security, re.current.policyHash(), config.WatchOptions{})
 	defer w.Close()
+	var own <-chan config.FileChange
+	if re.config.Hash != "" {
+		re.own = config.WatchFile(re.config.Pos.File, re.config.Hash, config.WatchOptions{})
+		defer re.own.Close()
+		own = re.own.Changes()
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -75,6 +85,8 @@ func (re *reloads) run(ctx context.Context) {
 			return
 		case c := <-w.Changes():
 			re.policy(c)
+		case c := <-own:
+			re.ownFile(c)
 		case first := <-re.asked:
 			re.answer(ctx, first, w)
 		}
@@ -104,7 +116,7 @@ func (re *reloads) Reload(ctx context.Context) (proxy.Reloaded, error) {
 }
 
 // answer reloads once for all who wait by now.
-func (re *reloads) answer(ctx context.Context, first chan proxy.Reloaded, w *config.Watcher) {
+func (re *reloads) answer(ctx context.Context, first chan proxy.Reloaded, w *config.Watcher[config.Change]) {
 	waiting := []chan proxy.Reloaded{first}
 	for more := true; more; {
 		select {
@@ -122,19 +134,58 @@ func (re *reloads) answer(ctx context.Context, first chan proxy.Reloaded, w *con
 
 // all loads all parts anew. A part whose files can't be read now is at fault, and does not
 // keep the others.
-func (re *reloads) all(ctx context.Context, w *config.Watcher) proxy.Reloaded {
+func (re *reloads) all(ctx context.Context, w *config.Watcher[config.Change]) proxy.Reloaded {
 	now := w.Read(ctx)
 	if ctx.Err() != nil {
 		return proxy.Reloaded{Generation: re.generation, Faults: findings(policyPart, errEnding)}
 	}
 	w.Loaded(now)
+	wasFaulty := re.Faulty() != nil
 	done := re.policy(now)
+	changed := done.Changed
 	for _, p := range re.others {
-		if err := survive(func() error { return p.reload(ctx) }); err != nil {
+		err := survive(func() error {
+			other, err := p.reload(ctx)
+			changed = changed || other
+			return err
+		})
+		if err != nil {
 			done.Faults = append(done.Faults, findings(p.name, err)...)
 		}
 	}
+	done.Warnings = append(done.Warnings, re.restartFor(ctx)...)
+	if !changed && !wasFaulty && len(done.Faults) == 0 {
+		re.log.Info("nothing to reload has changed", zap.Uint64("generation", re.generation))
+	}
 	return done
+}
+
+// ownFile tells of a change of guard.yml, which is not put to work: its owner may wait for that.
+func (re *reloads) ownFile(c config.FileChange) {
+	log := re.log.With(zap.String("file", re.config.Pos.File))
+	switch {
+	case c.Err != nil:
+		log.Warn("the configuration file can't be read any more; what it held at the start stays at work", zap.Error(c.Err))
+	case config.HashOf(c.Data) != re.config.Hash:
+		log.Warn(restartMessage)
+	default:
+		log.Info("the configuration file holds what is at work again")
+	}
+}
+
+const restartMessage = "the configuration file has changed; a restart puts that to work, and guard check tells whether it can"
+
+// restartFor says so to who asks for a reload while guard.yml waits for a restart.
+func (re *reloads) restartFor(ctx context.Context) []proxy.Finding {
+	if re.own == nil {
+		return nil
+	}
+	c := re.own.Read(ctx)
+	if c.Err == nil && config.HashOf(c.Data) == re.config.Hash || ctx.Err() != nil {
+		return nil
+	}
+	re.ownFile(c)
+	return []proxy.Finding{{Part: startPart, File: re.config.Pos.File, Message: "changed since the start", Want: "a restart, which puts it to work"}}
 }
 
 // policy builds the policy that a change brings aside, and swaps it in if it has no

@@ -136,6 +136,34 @@ func TestReloadByOperators(t *testing.T) {
 	}
 }
 
+// TestNothingToReload: who asks for a reload is told that nothing has changed, or that what
+// has changed, guard.yml, waits for a restart.
+func TestNothingToReload(t *testing.T) {
+	p := start(t, newStubCluster(t), launch{security: guardproc.WriteSecurity(t, reader(t, "r", "people"))})
+	const nothing, waits, again = `"msg":"nothing to reload has changed"`, `"msg":"the configuration file has changed; a restart`, `"msg":"the configuration file holds what is at work again"`
+	said := func(what string, times int) {
+		t.Helper()
+		p.eventually(what, func() bool { return strings.Count(p.log(), what) == times })
+	}
+	p.signal(syscall.SIGHUP)
+	said(nothing, 1)
+	before, err := os.ReadFile(p.configFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Dir(p.configFile), filepath.Base(p.configFile), string(before)+"listen: 127.0.0.1:1\n")
+	said(waits, 1)
+	if status, body := p.ask("POST", "/-/reload"); status != 200 || !strings.Contains(body, `"warnings":[{"part":"guard.yml","file":"`) {
+		t.Errorf("reload: %d %s; want a warning that guard.yml waits for a restart", status, body)
+	}
+	said(waits, 2)
+	write(t, filepath.Dir(p.configFile), filepath.Base(p.configFile), string(before))
+	said(again, 1)
+	if status, body := p.ask("POST", "/-/reload"); status != 200 || !strings.Contains(body, `"warnings":[]`) {
+		t.Errorf("reload: %d %s; want no warning", status, body)
+	}
+}
+
 // lockedBuffer is a log that a test reads while it is written.
 type lockedBuffer struct {
 	mu sync.Mutex // guards b
@@ -353,12 +381,12 @@ func partReloads(t *testing.T, falls any) (re *reloads, began chan struct{}, gat
 	cur.setPolicy(p)
 	re = newReloads(prometheus.NewRegistry(), c, v, cur, zap.NewNop())
 	began, gate = make(chan struct{}), make(chan error)
-	re.others = []part{{name: "tls", reload: func(context.Context) error {
+	re.others = []part{{name: "tls", reload: func(context.Context) (bool, error) {
 		if falls != nil {
 			panic(falls)
 		}
 		began <- struct{}{}
-		return <-gate
+		return false, <-gate
 	}}}
 	return re, began, gate
 }
