@@ -51,14 +51,13 @@ type savedAlias struct {
 	Filter        json.RawMessage `json:"filter,omitempty"`
 	IndexRouting  string          `json:"index_routing,omitempty"`
 	SearchRouting string          `json:"search_routing,omitempty"`
-	Write         bool            `json:"write,omitempty"`
 	Hidden        bool            `json:"hidden,omitempty"`
 }
 
 type savedStream struct {
 	Name    string   `json:"name"`
 	Hidden  bool     `json:"hidden,omitempty"`
-	Indices []string `json:"indices"` // in order, the one that is written to last
+	Indices []string `json:"indices"`
 }
 
 // Save writes s as JSON, which Load reads.
@@ -91,24 +90,12 @@ func (s *State) Save(w io.Writer) error {
 func saveIndex(x *Index) savedIndex {
 	out := savedIndex{Name: x.Name, UUID: x.UUID, Closed: x.Closed, Hidden: x.Hidden, System: x.System, Sort: x.Sort, Mapping: x.Mapping}
 	for _, m := range x.Aliases {
-		out.Aliases = append(out.Aliases, savedAlias{m.Alias, m.Filter, m.IndexRouting, m.SearchRouting, m.Write, m.Hidden})
+		out.Aliases = append(out.Aliases, savedAlias{m.Alias, m.Filter, m.IndexRouting, m.SearchRouting, m.Hidden})
 	}
 	return out
 }
 
-// saveStream keeps the order of the indices as far as it counts: the last one is written to.
-func (e *entry) saveStream() savedStream {
-	out := savedStream{Name: e.name, Hidden: e.hidden, Indices: []string{}}
-	for _, name := range e.names {
-		if name != e.write {
-			out.Indices = append(out.Indices, name)
-		}
-	}
-	if e.write != "" {
-		out.Indices = append(out.Indices, e.write)
-	}
-	return out
-}
+func (e *entry) saveStream() savedStream { return savedStream{e.name, e.hidden, e.names} }
 
 // Load reads what Save wrote, or somebody wrote by hand: a key that is unknown or given
 // twice to one name is an error. The state is as old as it was when it was saved.
@@ -148,7 +135,7 @@ func (x *savedIndex) load() Index {
 		out.Mapping = []byte("{}")
 	}
 	for _, a := range x.Aliases {
-		out.Aliases = append(out.Aliases, Membership{a.Alias, compact(a.Filter), a.IndexRouting, a.SearchRouting, a.Write, a.Hidden})
+		out.Aliases = append(out.Aliases, Membership{a.Alias, compact(a.Filter), a.IndexRouting, a.SearchRouting, a.Hidden})
 	}
 	return out
 }

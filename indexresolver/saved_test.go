@@ -14,7 +14,7 @@ func TestSaved(t *testing.T) {
 		Engine: Engine{Distribution: OpenSearch, Version: "2.19.4", Major: 2, Minor: 19},
 		Indices: []Index{
 			{Name: "a", UUID: "ua", Closed: true, Mapping: []byte(`{"properties":{"x":{"type":"date"}}}`), Sort: []string{"x"},
-				Aliases: []Membership{{Alias: "f", Filter: []byte(`{"term":{"x":"<"}}`), IndexRouting: "1", SearchRouting: "1,2", Write: true}}},
+				Aliases: []Membership{{Alias: "f", Filter: []byte(`{"term":{"x":"<"}}`), IndexRouting: "1", SearchRouting: "1,2"}}},
 			{Name: "b", Hidden: true, System: true, Mapping: []byte(`{}`), Aliases: []Membership{{Alias: "f"}}},
 			{Name: ".ds-s-2", Mapping: []byte(`{}`)}, {Name: ".ds-s-1", Mapping: []byte(`{}`)},
 		},

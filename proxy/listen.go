@@ -48,16 +48,16 @@ func clearStale(ctx context.Context, path string) error {
 	case err != nil:
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("cannot listen on %q: the file is there and is no socket", path)
+		return errors.New("the file is there and is no socket")
 	}
 	d := net.Dialer{Timeout: time.Second}
 	c, err := d.DialContext(ctx, "unix", path)
 	switch {
 	case err == nil:
 		_ = c.Close()
-		return fmt.Errorf("cannot listen on %q: another process does", path)
+		return fmt.Errorf("%w: another process listens on it", syscall.EADDRINUSE)
 	case !errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("cannot tell whether somebody listens on %q: %w", path, err)
+		return fmt.Errorf("cannot tell whether somebody listens on it: %w", err)
 	}
 	return os.Remove(path)
 }

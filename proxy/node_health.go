@@ -127,6 +127,7 @@ func (n *nodes) attend(h *host, times int, now bool) {
 			}
 			now = false
 			s := h.look(ctx)
+			s.hint = h.hint(s)
 			if ctx.Err() != nil || h.judge(s) {
 				return
 			}
@@ -201,23 +202,30 @@ func (h *host) judge(s sight) (up bool) {
 	n.signal(n.news)
 	n.mu.Unlock()
 	shutAll(idle)
-	n.tell(h, was, is, s.err)
+	if was.why() != is.why() {
+		n.tell(h, is, s)
+	}
 	return is.up()
 }
 
 // tell logs what has changed.
-func (n *nodes) tell(h *host, was, is health, err error) {
-	log := n.log.Load()
+func (n *nodes) tell(h *host, is health, s sight) {
+	log := n.log.Load().With(zap.String("node", h.name))
+	if !is.up() {
+		log = log.With(zap.Error(s.err))
+		if s.hint != "" {
+			log = log.With(zap.String("want", s.hint))
+		}
+	}
 	switch {
-	case was.why() == is.why():
 	case is.up():
-		log.Info("node is back", zap.String("node", h.name))
+		log.Info("node is back")
 	case is.out:
-		log.Warn("node is out", zap.String("node", h.name), zap.Error(err))
+		log.Warn("node is out")
 	case is.unfit == verdictForeign:
-		log.Error("node is of another cluster: it gets no calls", zap.String("node", h.name), zap.Error(err))
+		log.Error("node is of another cluster: it gets no calls")
 	default:
-		log.Warn("node is unfit", zap.String("node", h.name), zap.String("verdict", string(is.unfit)), zap.Error(err))
+		log.Warn("node is unfit", zap.String("verdict", string(is.unfit)))
 	}
 }
 

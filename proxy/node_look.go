@@ -53,6 +53,7 @@ type sight struct {
 	verdict verdict
 	cluster string // of which the node is; empty if it did not say so
 	err     error  // more about it; nil if it is good
+	hint    string // what to change, if somebody has asked
 }
 
 const (
@@ -85,7 +86,7 @@ func (h *host) look(ctx context.Context) sight {
 		if isOurs(err) {
 			v = verdictBusy
 		}
-		return sight{verdict: v, err: &wireError{faultConnect, fmt.Errorf("cannot connect to node %s: %w", h.name, err)}}
+		return sight{verdict: v, err: &wireError{faultConnect, err}}
 	}
 	w := newWire(c, h, made)
 	w.bare = true
@@ -142,11 +143,11 @@ const (
 func readSight(status int, body []byte) sight {
 	switch {
 	case status == http.StatusTooManyRequests:
-		return sight{verdict: verdictBusy, err: fmt.Errorf("it answers %d", status)}
+		return sight{verdict: verdictBusy, err: answered(status)}
 	case status >= http.StatusInternalServerError:
-		return sight{verdict: verdictUnavailable, err: fmt.Errorf("it answers %d", status)}
+		return sight{verdict: verdictUnavailable, err: answered(status)}
 	case status >= http.StatusBadRequest:
-		return sight{verdict: verdictDenied, err: fmt.Errorf("it answers %d", status)}
+		return sight{verdict: verdictDenied, err: answered(status)}
 	case status != http.StatusOK || len(body) > maxLook:
 		return sight{verdict: verdictGarbage, err: fmt.Errorf("it answers %d with %d bytes that are no state of a cluster", status, len(body))}
 	}

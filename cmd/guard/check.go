@@ -55,7 +55,7 @@ func printWarnings(out io.Writer, warnings []config.Warning) {
 
 // checkLive asks the cluster what serve needs of it.
 func checkLive(ctx context.Context, out io.Writer, c *config.Config) error {
-	state, err := askState(ctx, c)
+	state, err := askState(ctx, out, c)
 	if err != nil {
 		return err
 	}

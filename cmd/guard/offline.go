@@ -15,21 +15,21 @@ import (
 	"guard/proxy"
 )
 
-// offline is a policy and a state of a cluster that nobody serves with.
+// offline is a policy and a state of a cluster that placeholder serves with.
 type offline struct {
 	config   *config.Config
 	policy   *policy
 	snapshot *gate.Snapshot
 }
 
-// nobody stands for the cluster where a saved state is asked instead.
-const nobody = "http://127.0.0.1:9200"
+// placeholder stands for the cluster where a saved state is asked instead.
+const placeholder = "http://127.0.0.1:9200"
 
 // newOffline reads the policy, and the state of the cluster: a saved one, if a file is
 // named, or that of the cluster itself. A saved state counts as that of now.
 func newOffline(ctx context.Context, out io.Writer, s settings, stateFile string) (*offline, error) {
 	if stateFile != "" && s.file == "" && len(s.overrides.Upstream) == 0 {
-		s.overrides.Upstream = []string{nobody}
+		s.overrides.Upstream = []string{placeholder}
 	}
 	c, warnings, err := config.Load(s.file, s.overrides)
 	printWarnings(out, warnings)
@@ -45,16 +45,16 @@ func newOffline(ctx context.Context, out io.Writer, s settings, stateFile string
 	if err != nil {
 		return nil, err
 	}
-	state, err := stateOf(ctx, c, stateFile)
+	state, err := stateOf(ctx, out, c, stateFile)
 	if err != nil {
 		return nil, err
 	}
 	return &offline{c, p, gate.NewSnapshot(1, p.rules, state)}, nil
 }
 
-func stateOf(ctx context.Context, c *config.Config, file string) (*indexresolver.State, error) {
+func stateOf(ctx context.Context, out io.Writer, c *config.Config, file string) (*indexresolver.State, error) {
 	if file == "" {
-		return askState(ctx, c)
+		return askState(ctx, out, c)
 	}
 	f, err := os.Open(file) //nolint:gosec // G304: the operator names the file
 	if err != nil {
@@ -72,8 +72,8 @@ func stateOf(ctx context.Context, c *config.Config, file string) (*indexresolver
 // liveTimeout bounds how long the cluster is asked.
 const liveTimeout = 30 * time.Second
 
-// askState reads the state of the cluster itself.
-func askState(ctx context.Context, c *config.Config) (*indexresolver.State, error) {
+// askState reads the state of the cluster itself, and warns of nodes that can't serve it.
+func askState(ctx context.Context, out io.Writer, c *config.Config) (*indexresolver.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, liveTimeout)
 	defer cancel()
 	t, err := proxy.NewTransport(c.Upstream, c.Timeouts)
@@ -82,11 +82,25 @@ func askState(ctx context.Context, c *config.Config) (*indexresolver.State, erro
 	}
 	defer t.Close()
 	t.Meet(ctx)
+	troubles := troubled(c, t.Troubles(ctx))
+	if len(troubles) == len(c.Upstream.URLs) {
+		return nil, troubles.Err()
+	}
+	printWarnings(out, troubles)
 	state, err := readState(ctx, t)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the cluster: %w", err)
 	}
 	return state, nil
+}
+
+// troubled puts what is wrong with nodes in the form of faults of what names them.
+func troubled(c *config.Config, list []proxy.Trouble) (faults config.Faults) {
+	for _, x := range list {
+		at := c.Upstream.Pos.Item("urls", x.URL)
+		faults = append(faults, at.Fault(fmt.Sprintf("%s: %s", c.Upstream.URLs[x.URL], x.Reason), x.Want))
+	}
+	return faults
 }
 
 // readState reads the state of the cluster once.

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -127,7 +130,7 @@ func (srv *server) faulty() []proxy.FaultyPart {
 
 // stateFailed reports a read of the cluster's state that failed. The last state stays.
 func (srv *server) stateFailed(err error) {
-	srv.log.Warn("cannot read the state of the cluster", zap.Error(err))
+	srv.log.Warn("what is known of the cluster stays and grows older", zap.Error(err))
 }
 
 // run serves until it is told to stop or ctx ends, then drains.
@@ -138,12 +141,12 @@ func (srv *server) run(ctx context.Context, heard signals) error {
 	}
 	clients, err := proxy.Listen(ctx, srv.config.Listen, mode)
 	if err != nil {
-		return fmt.Errorf("cannot listen for clients: %w", err)
+		return cannotListen(srv.config.Pos.At("listen"), srv.config.Listen, err)
 	}
 	internal, probes, err := srv.inner()
 	if err != nil {
 		_ = clients.Close() // the other error is the one to report
-		return fmt.Errorf("cannot listen for probes: %w", err)
+		return cannotListen(srv.config.Pos.At("internal"), srv.config.Internal, err)
 	}
 
 	// Requests under way need all parts to the end: none ends before the drain has.
@@ -179,6 +182,28 @@ func (srv *server) run(ctx context.Context, heard signals) error {
 	}
 	srv.log.Info("stopped")
 	return errors.Join(failed, err)
+}
+
+// cannotListen is the fault of the setting that names the address.
+func cannotListen(at config.Pos, address string, err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "listen" {
+		err = op.Err // the address is said once
+	}
+	var sys *os.SyscallError
+	if errors.As(err, &sys) && sys.Syscall == "bind" {
+		err = sys.Err
+	}
+	want := "an address of this machine"
+	switch {
+	case strings.HasPrefix(address, "unix:"):
+		want = "a path at which guard can make a socket"
+	case errors.Is(err, syscall.EADDRINUSE):
+		want = "an address that no other process listens on"
+	case errors.Is(err, fs.ErrPermission):
+		want = "an address that guard may listen on, such as a port above 1023"
+	}
+	return config.Faults{at.Fault(fmt.Sprintf("cannot listen on %q: %v", address, err), want)}
 }
 
 // inner opens the internal listener and makes its server.

@@ -37,7 +37,7 @@ func saveState(ctx context.Context, out, warn io.Writer, s settings, file string
 	if err != nil {
 		return err
 	}
-	state, err := askState(ctx, c)
+	state, err := askState(ctx, warn, c)
 	if err != nil {
 		return err
 	}
