@@ -29,21 +29,21 @@ test: testbed ## all tests, those against real nodes among them
 	@echo "test: all packages, with nodes started by the tests that ask for them"
 	$(GOTEST) -timeout 40m ./...
 
-check: format lint vulncheck testbed race fuzz ## the gate: format, vet, lint, vulnerabilities, race tests, fuzzing, benchmarks once
+check: format lint vulncheck testbed race fuzz ## the gate: format, lint, vulnerabilities, race tests, fuzzing, benchmarks once
 	@echo "check: each benchmark once"
 	go test -run '^$$' -bench . -benchtime 1x -p 1 -timeout 20m ./...
 
-conformance: testbed ## the engines' own REST suites through guard: no answer may differ (20 to 60 minutes); see docs/conformance.md
+conformance: testbed ## the engines' own REST suites through guard; no answer may differ (20 to 60 minutes)
 	go test -count=1 -timeout 4h -v -parallel 2 -run "^TestSuites$$" ./test/conformance -whole
 
-clients: testbed ## real clients in four languages through guard, and the table of docs/clients.md (30 to 90 minutes)
+clients: testbed ## real clients in four languages, and the table of docs/clients.md (30 to 90 minutes)
 	go test -count=1 -timeout 4h -v -run "^TestClients$$" ./test/clients -whole -update
 
-soak: testbed ## ten minutes of mixed traffic while policies change and nodes die, with the race detector (SOAKTIME=10m)
+soak: testbed ## mixed traffic while policies change and nodes die, with -race (SOAKTIME=10m)
 	@command -v "$$(go env CC)" >/dev/null || { echo "soak: the race detector needs a C compiler; install gcc"; exit 1; }
 	go test -count=1 -timeout 2h -v ./test/soak -duration $(SOAKTIME)
 
-bench: ## guard beside a bare proxy, nginx and haproxy, and its memory (BENCHROUNDS=7, about 25 minutes); see docs/benchmarks.md
+bench: ## guard beside a bare proxy, nginx and haproxy (BENCHROUNDS=7, about 25 minutes)
 	go run ./bench -rounds $(BENCHROUNDS)
 
 figures: ## the same, written into docs/benchmarks.md with its plots
@@ -54,12 +54,12 @@ timings: ## all Go benchmarks, of single functions and packages (BENCHCOUNT=5)
 
 # Run as a program and not by `go run`, which calls being interrupted an error that
 # make would report. make itself ends by the signal (130 in a shell), as it always does.
-demo: ## guard in front of a real node, until Ctrl-C (ONCE=1: until the answers are checked)
+demo: ## guard in front of a real node, until Ctrl-C (ONCE=1: until answers are checked)
 	@echo "demo: building the demo" >&2
 	@go build -trimpath -o bin/demo ./test/demo
 	@ONCE=$(ONCE) bin/demo
 
-clean: ## remove what was built; the cache of the test bed stays (see test/testbed/README.md)
+clean: ## remove what was built; the nodes stay in their cache
 	rm -rf bin coverage.out
 
 # The targets below are steps of those above.

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"bytes"
 	"cmp"
 	"flag"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"go/token"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -287,15 +289,36 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// TestPackages: docs/architecture.md names every package of the layers.
+// TestHelp: what `make help` prints fits on a screen.
+func TestHelp(t *testing.T) {
+	cmd := exec.Command("make", "--no-print-directory", "help")
+	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=") // not those of a `make test` around
+	out, err := cmd.Output()
+	if err != nil || bytes.Count(out, []byte("\n")) < 10 {
+		t.Fatalf("make help: %v, %q", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if n := len(strings.TrimRight(line, "\n")); n > 100 {
+			t.Errorf("make help prints a line of %d columns; want at most 100: %s", n, line)
+		}
+	}
+}
+
+// TestPackages: docs/architecture.md names every folder that holds a package.
 func TestPackages(t *testing.T) {
 	text, err := os.ReadFile("docs/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for dir := range below {
+	dirs := map[string]bool{}
+	for _, f := range goFiles(t) {
+		if f.dir != "." && !strings.Contains(f.dir, "testdata") { // programs that tests build hold no part of guard
+			dirs[f.dir] = true
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
 		if !strings.Contains(string(text), "`"+dir+"`") {
-			t.Errorf("docs/architecture.md does not name the package %s", dir)
+			t.Errorf("docs/architecture.md does not name the folder %s", dir)
 		}
 	}
 }

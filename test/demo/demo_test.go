@@ -66,6 +66,7 @@ func TestOnce(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s\n%s", err, &out, &progress)
 	}
+	checkWidth(t, progress.String())
 	for _, a := range address.FindAllString(progress.String()+out.String(), -1) {
 		checkGone(t, a)
 	}
@@ -75,15 +76,20 @@ func TestOnce(t *testing.T) {
 // checkSize holds the promise that the picture fits on one screen.
 func checkSize(t *testing.T, picture string) {
 	t.Helper()
-	n := 0
-	for line := range strings.Lines(picture) {
-		n++
-		if w := utf8.RuneCountInString(strings.TrimRight(line, "\n")); w > maxWidth {
-			t.Errorf("line %d has %d columns; want at most %d: %s", n, w, maxWidth, line)
-		}
-	}
-	if n > maxLines {
+	checkWidth(t, picture)
+	if n := strings.Count(picture, "\n"); n > maxLines {
 		t.Errorf("%d lines; want at most %d", n, maxLines)
+	}
+}
+
+// checkWidth wants lines that no screen breaks.
+func checkWidth(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if w := utf8.RuneCountInString(line); w > maxWidth {
+			t.Errorf("a line has %d columns; want at most %d: %s", w, maxWidth, line)
+		}
 	}
 }
 
@@ -208,7 +214,7 @@ func awaitServing(t *testing.T, stderr io.Reader) ([]string, <-chan string) {
 	var said strings.Builder
 	for lines.Scan() {
 		fmt.Fprintln(&said, lines.Text())
-		if strings.HasPrefix(lines.Text(), "demo: guard is at ") {
+		if strings.HasPrefix(lines.Text(), "demo: guard: ") {
 			urls := address.FindAllString(lines.Text(), -1)
 			rest := make(chan string, 1)
 			go func() { // an unread pipe would stop the demo

@@ -42,7 +42,9 @@ func watchParent(ctx context.Context, orphaned func()) {
 
 // progress tells what is being done; the standard output is left to the answers.
 func progress(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "demo: "+format+"\n", args...)
+	for _, line := range wrap("demo: "+fmt.Sprintf(format, args...), maxWidth) {
+		fmt.Fprintln(os.Stderr, line)
+	}
 }
 
 // run is the demo. Being told to stop is its end and no error, but for one that is to
@@ -68,9 +70,8 @@ func run(ctx context.Context, once bool) (err error) {
 		return nil
 	}
 	fmt.Print(invitation(s.guard.client.URL))
-	progress("every answer is as the policy says")
-	progress("guard is at %s, its probes and metrics at %s, the node behind it at %s", s.guard.client.URL, s.guard.internal, s.node.URL)
-	progress("guard's log is %s; Ctrl-C ends everything", s.guard.logPath)
+	progress("every answer is as the policy says; guard's log is %s", s.guard.logPath)
+	progress("guard: %s  probes: %s  node: %s", s.guard.client.URL, s.guard.internal, s.node.URL)
 	select {
 	case <-ctx.Done():
 		progress("stopping guard and the node")
@@ -101,7 +102,7 @@ func (s *stage) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	progress("starting an OpenSearch node without security; the first time it is fetched, which takes minutes")
+	progress("starting an OpenSearch node without security; the first time it is fetched, for minutes")
 	s.node, err = testbed.Start(ctx, testbed.Options{Kind: testbed.OpenSearch, Port: freePort(nodePort)})
 	if err != nil {
 		return err

@@ -9,9 +9,10 @@ import (
 	"guard/test/testbed"
 )
 
-// The picture, with the invitation, is at most maxLines of maxWidth columns: one screen.
+// The picture, with the invitation, is at most maxLines of maxWidth columns: one screen of 40
+// lines with the two that follow.
 const (
-	maxLines   = 40
+	maxLines   = 38
 	maxWidth   = 100
 	panelWidth = 48
 )
@@ -52,7 +53,7 @@ func show(guard testbed.Client, version string) (string, error) {
 // invitation returns command lines to paste, for a guard that stays.
 func invitation(url string) string {
 	return strings.Join([]string{
-		"", "Try it:",
+		"", "Try it (Ctrl-C ends everything):",
 		fmt.Sprintf("  curl -u anna:anna-demo '%s/customers/_search?pretty'", url),
 		fmt.Sprintf("  curl -u sam:sam-demo '%s/customers/_doc/c2?pretty'", url),
 		fmt.Sprintf("  curl -u admin:admin-demo '%s/_cat/indices?v'", url),

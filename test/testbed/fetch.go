@@ -66,6 +66,9 @@ func fetchAll(ctx context.Context, dir, cache string, artefacts []artefact) erro
 	if err := os.WriteFile(filepath.Join(dir, "pom.xml"), text, 0o644); err != nil {
 		return fmt.Errorf("cannot write the project file for Maven: %w", err)
 	}
+	if err := findMaven(); err != nil {
+		return err
+	}
 	repository := filepath.Join(cache, "maven")
 	if err := run(ctx, dir, nil, "mvn", "-q", "-B", "-Dmaven.repo.local="+repository, dependencyPlugin); err != nil {
 		return fmt.Errorf("maven could not fetch: %w", err)
@@ -78,6 +81,38 @@ func fetchAll(ctx context.Context, dir, cache string, artefacts []artefact) erro
 	return nil
 }
 
+// findMaven returns an error if there is no Maven, with how to get it.
+func findMaven() error {
+	if _, err := exec.LookPath("mvn"); err != nil {
+		return fmt.Errorf("no Maven, from whose repository the nodes come: %w\nhint: install Maven 3 (Debian, Ubuntu: apt-get install maven)", err)
+	}
+	return nil
+}
+
+// Lacks returns all that this machine lacks to have nodes of these kinds, each once: to be
+// said at once, and not one after the other after minutes of fetching.
+func Lacks(kinds []Kind) error {
+	var errs []error
+	missing := map[int]bool{} // versions of Java
+	fetches := false
+	for _, kind := range kinds {
+		b := builds[kind]
+		if _, err := findJDK(kind, b.java); err != nil && !missing[b.java[0]] {
+			missing[b.java[0]] = true
+			errs = append(errs, err)
+		}
+		cache, err := cacheDir()
+		if err != nil {
+			return err
+		}
+		fetches = fetches || !exists(filepath.Join(cache, "homes", homeName(b)))
+	}
+	if fetches {
+		errs = append(errs, findMaven())
+	}
+	return errors.Join(errs...)
+}
+
 // run runs a program in dir and puts what it said into the error when it fails.
 func run(ctx context.Context, dir string, env []string, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -86,9 +121,6 @@ func run(ctx context.Context, dir string, env []string, name string, args ...str
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
-	if errors.Is(err, exec.ErrNotFound) {
-		return fmt.Errorf("%w\nhint: install the package that has it; make test needs Go, Maven, a JDK 17 and a JDK 21 or 25", err)
-	}
 	if err != nil {
 		return fmt.Errorf("%s: %w\n%s", name, err, tail(out.Bytes(), 20))
 	}

@@ -45,6 +45,22 @@ func TestMajorOf(t *testing.T) {
 	}
 }
 
+// TestLacks: what is missing is said once, whatever needs it.
+func TestLacks(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("GUARD_TESTBED_CACHE", t.TempDir())
+	err := Lacks([]Kind{OpenSearch, OpenSearch3, Secured3})
+	if err == nil || strings.Count(err.Error(), "no Maven") != 1 || strings.Count(err.Error(), "apt-get install maven") != 1 {
+		t.Errorf("without Maven: %v", err)
+	}
+	builds[Kind("future")] = build{java: []int{98, 97}}
+	builds[Kind("future too")] = build{java: []int{98}}
+	defer func() { delete(builds, "future"); delete(builds, "future too") }()
+	if err := Lacks([]Kind{"future", "future too"}); err == nil || strings.Count(err.Error(), "no JDK for future: want 98") != 1 || strings.Count(err.Error(), "no JDK") != 1 {
+		t.Errorf("without Java: %v", err)
+	}
+}
+
 // The environment names a JDK that lies anywhere; the order of preference decides, not that of discovery.
 func TestFindJDK(t *testing.T) {
 	home, err := filepath.EvalSymlinks(fakeJDK(t, `JAVA_VERSION="99.1"`))

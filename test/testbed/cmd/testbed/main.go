@@ -85,6 +85,9 @@ func fetch(ctx context.Context, args []string) error {
 			kinds = append(kinds, kind)
 		}
 	}
+	if err := testbed.Lacks(kinds); err != nil {
+		return err
+	}
 	var errs []error
 	for _, kind := range kinds {
 		_, err := testbed.Fetch(ctx, kind)
