@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -166,6 +167,8 @@ func checkURL(r *report, pos Pos, text string) *url.URL {
 		r.fault(pos, want, "cannot parse the URL")
 	case u.User != nil:
 		r.fault(pos, "username and password in keys of their own", "the URL holds an account")
+	case !strings.Contains(text, "://") && !strings.Contains(text, "@"):
+		r.fault(pos, fmt.Sprintf("%q or %q", "http://"+text, "https://"+text), "no scheme in %q", text)
 	case u.Scheme != "http" && u.Scheme != "https":
 		r.fault(pos, "http or https", "scheme %q", u.Scheme)
 	case u.Hostname() == "":

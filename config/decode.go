@@ -195,7 +195,7 @@ func (d *decoder) mapping(n *yaml.Node, pos Pos, v reflect.Value) {
 
 func (d *decoder) list(n *yaml.Node, pos Pos, v reflect.Value) {
 	if n.Kind != yaml.SequenceNode {
-		d.report.fault(pos, "a list", "%s", describe(n))
+		d.report.fault(pos, "a list, as in [one, two]", "%s", describe(n))
 		return
 	}
 	items := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))

@@ -70,7 +70,7 @@ func TestNoFile(t *testing.T) {
 	fail(Overrides{Upstream: []string{"cluster:9200"}, Listen: "9200", LogLevel: "loud"},
 		`--listen: "9200"; want host:port, such as 127.0.0.1:9200 or :9200`,
 		`--log-level: "loud"; want one of "debug", "info", "warn", "error"`,
-		`--upstream: [0]: scheme "cluster"; want http or https`)
+		`--upstream: [0]: no scheme in "cluster:9200"; want "http://cluster:9200" or "https://cluster:9200"`)
 }
 
 // writeIn writes a file into a folder and returns its path.
@@ -319,7 +319,9 @@ func TestRefusedUpstream(t *testing.T) {
 	}
 	const form = "want scheme, host and port, such as http://127.0.0.1:9201"
 	f("", "urls: no URL; want the URL of the cluster, such as http://127.0.0.1:9201, in --upstream or in the file of --config")
-	f("urls: ['a:9200']", `urls[0]: scheme "a"; want http or https`)
+	f("urls: ['a:9200']", `urls[0]: no scheme in "a:9200"; want "http://a:9200" or "https://a:9200"`)
+	f("urls: ['ftp://a:9200']", `urls[0]: scheme "ftp"; want http or https`)
+	f("urls: ['me:secret@a:9200']", `urls[0]: scheme "me"; want http or https`)
 	f("urls: ['http://']", `urls[0]: no host in "http://"; `+form)
 	f("urls: ['http://:9200']", `urls[0]: no host in "http://:9200"; `+form)
 	f("urls: ['http://a b']", `urls[0]: cannot parse the URL; `+form)

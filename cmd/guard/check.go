@@ -14,10 +14,13 @@ func checkCommand() *cobra.Command {
 	var s settings
 	var live bool
 	cmd := &cobra.Command{
-		Use: "check", Short: "Check the configuration, certificates and the security folder", Args: cobra.NoArgs,
+		Use: "check", Short: "Check the configuration, certificates and the security folder", Args: noArguments,
 		Long: `check reads what serve would read and reports every fault with file, line, path of keys
 and what was wanted. It exits with 1 if there is any fault; warnings do not count.
-With --live it also asks the cluster.`,
+With --live it also asks the cluster: what stands at each URL, and whether the cluster
+answers without guard's account. Flags win over the file of --config.`,
+		Example: `  guard check --config guard.yml
+  guard check --upstream http://127.0.0.1:9201 --security ./security --live`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return check(cmd.Context(), cmd.OutOrStdout(), s, live) },
 	}
 	s.addFlags(cmd)

@@ -73,11 +73,26 @@ func TestCommandsRefuse(t *testing.T) {
 	f("", "cannot hash an empty password", "hash")
 	f("a\nb\n", "cannot read the password: there is more than one line; want one", "hash")
 	f("x\n", `unknown algorithm "md5"; want one of bcrypt, pbkdf2, argon2id`, "hash", "--algorithm", "md5")
-	f("", `unknown command "secret"`, "hash", "secret") // a password is no argument
-	f("", `unknown command "nosuch"`, "nosuch")
-	f("", "unknown flag: --nosuch", "check", "--nosuch")
+	f("", "guard hash takes flags alone, and got 1 other argument; guard hash --help lists them", "hash", "secret") // a password is no argument
+	f("", `unknown command "nosuch"; guard --help lists the commands`, "nosuch")
+	f("", "unknown flag: --nosuch; guard check --help lists the flags", "check", "--nosuch")
 	f("", "no URL", "check", "--security", t.TempDir())
 	f("", "no URL", "serve", "--security", t.TempDir())
+}
+
+// TestHelp: the help of each command fits on a screen, and guard alone shows its own.
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{}, {"--help"}, {"serve", "--help"}, {"check", "--help"}, {"hash", "--help"}, {"version", "--help"}} {
+		out, err := command(t, "", args...)
+		if err != nil || !strings.Contains(out, "Usage:") {
+			t.Errorf("guard %q: %v, and %q; want its help", args, err, out)
+		}
+		for line := range strings.Lines(out) {
+			if n := len(strings.TrimRight(line, "\n")); n > 100 {
+				t.Errorf("guard %q prints a line of %d columns; want at most 100: %s", args, n, line)
+			}
+		}
+	}
 }
 
 func TestVersion(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 func hashCommand() *cobra.Command {
 	algorithm := string(authn.Bcrypt)
 	cmd := &cobra.Command{
-		Use: "hash", Short: "Make a password hash for internal_users.yml", Args: cobra.NoArgs,
+		Use: "hash", Short: "Make a password hash for internal_users.yml", Args: noArguments,
 		Long: `hash reads a password, twice and without echo from a terminal or as one line from
 standard input, and prints its hash. The password is no argument: those are seen by
 other users of the machine.`,

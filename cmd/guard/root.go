@@ -45,10 +45,29 @@ loopback, or give the cluster a credential that only guard has.`,
 		Version:       version + revision(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("unknown command %q; guard --help lists the commands", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; %s --help lists the flags", err, cmd.CommandPath())
+	})
 	root.SetVersionTemplate("guard {{.Version}}\n") // as the command version prints it
 	root.AddCommand(serveCommand(), checkCommand(), explainCommand(), testCommand(), stateCommand(), hashCommand(), versionCommand())
 	return root
+}
+
+// noArguments refuses what is no flag. It does not say what it was: to hash, it may be a
+// password.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes flags alone, and got %s; %s --help lists them", cmd.CommandPath(), count(len(args), "other argument"), cmd.CommandPath())
+	}
+	return nil
 }
 
 // settings are the flags that serve, check and others share.
@@ -59,17 +78,17 @@ type settings struct {
 
 func (s *settings) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&s.file, "config", "c", "", "configuration file, such as guard.yml; flags win over it; none is read without this flag")
-	f.StringVar(&s.overrides.Listen, "listen", "", "address for clients, such as 127.0.0.1:9200 or unix:/run/guard/guard.sock")
-	f.StringVar(&s.overrides.Internal, "internal", "", "address for probes and metrics, such as 127.0.0.1:9290")
-	f.StringSliceVar(&s.overrides.Upstream, "upstream", nil, "URL of a node of the cluster; several by commas or repeats")
-	f.StringVar(&s.overrides.Security, "security", "", "folder with roles.yml and its siblings")
-	f.StringVar(&s.overrides.LogLevel, "log-level", "", "debug, info, warn or error")
+	f.StringVarP(&s.file, "config", "c", "", "configuration file, such as guard.yml (none without this flag)")
+	f.StringVar(&s.overrides.Listen, "listen", "", "address for clients: host:port or unix:/path (127.0.0.1:9200)")
+	f.StringVar(&s.overrides.Internal, "internal", "", "address for probes and metrics (127.0.0.1:9290)")
+	f.StringSliceVar(&s.overrides.Upstream, "upstream", nil, "URL of a node of the cluster, as http://127.0.0.1:9201; several by commas")
+	f.StringVar(&s.overrides.Security, "security", "", "folder with roles.yml and its siblings (security)")
+	f.StringVar(&s.overrides.LogLevel, "log-level", "", "debug, info, warn or error (info)")
 }
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "guard %s%s\n", version, revision())
 			return err

@@ -27,12 +27,17 @@ import (
 func serveCommand() *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Serve clients in front of the cluster", Args: cobra.NoArgs,
+		Use: "serve", Short: "Serve clients in front of the cluster", Args: noArguments,
 		Long: `serve reads the configuration and the security folder, learns the cluster's indices,
 and serves clients until it is told to stop (SIGINT, SIGTERM): then it lets running
 requests end; told a second time it ends at once. A security folder that changes is
 picked up, at once if it is told to (SIGHUP, or POST /-/reload on the internal
-listener); one with a fault changes nothing and is reported.`,
+listener); one with a fault changes nothing and is reported.
+
+Flags win over the file of --config; what neither gives has its default, in brackets
+below. All settings: docs/configuration.md. The log is JSON on standard error.`,
+		Example: `  guard serve --upstream http://127.0.0.1:9201 --security ./security
+  guard serve --config guard.yml`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			heard, stop := listenToSignals()
 			defer stop()

@@ -14,7 +14,7 @@ import (
 )
 
 func stateCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "state", Short: "Save the state of the cluster for explain and test", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "state", Short: "Save the state of the cluster for explain and test", Args: noArguments}
 	var s settings
 	save := &cobra.Command{
 		Use: "save [flags] FILE", Short: "Save the names and mappings of the cluster to a file", Args: cobra.ExactArgs(1),
