@@ -61,6 +61,7 @@ type Index struct {
 	Aliases    []Membership
 	Mapping    []byte   // JSON of the mapping without a type name, nil if there is none
 	Sort       []string // the fields that it is sorted by: the setting index.sort.field
+	Analyzers  []string // the names of the analysers that it defines, sorted
 }
 
 // Membership is what an alias says about one of its indices.
@@ -263,7 +264,7 @@ func (e *entry) same(o *entry) bool {
 	}
 	x, y := e.index, o.index
 	return x.UUID == y.UUID && x.Closed == y.Closed && x.System == y.System && (x.Mapping == nil) == (y.Mapping == nil) &&
-		e.mapping == o.mapping && slices.Equal(x.Sort, y.Sort) && slices.EqualFunc(x.Aliases, y.Aliases, Membership.same)
+		e.mapping == o.mapping && slices.Equal(x.Sort, y.Sort) && slices.Equal(x.Analyzers, y.Analyzers) && slices.EqualFunc(x.Aliases, y.Aliases, Membership.same)
 }
 
 func (m Membership) same(o Membership) bool {

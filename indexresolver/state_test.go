@@ -178,6 +178,7 @@ func TestSameNames(t *testing.T) {
 	f("system", func(c *indexresolver.Contents) { c.Indices[0].System = true }, false)
 	f("mapping", func(c *indexresolver.Contents) { c.Indices[0].Mapping = []byte("{}") }, false)
 	f("sorted", func(c *indexresolver.Contents) { c.Indices[0].Sort = []string{"a"} }, false)
+	f("other analysers", func(c *indexresolver.Contents) { c.Indices[0].Analyzers = []string{"default"} }, false)
 	f("an alias less", func(c *indexresolver.Contents) { c.Indices[1].Aliases = c.Indices[1].Aliases[1:] }, false)
 	f("filter", func(c *indexresolver.Contents) { c.Indices[0].Aliases[3].Filter = []byte(`{"match_all":{}}`) }, false)
 	f("routing", func(c *indexresolver.Contents) { c.Indices[0].Aliases[3].SearchRouting = "2" }, false)

@@ -38,6 +38,7 @@ type cluster struct {
 type fakeIndex struct {
 	State, Hidden, Mapping string
 	Sort                   string            // JSON of index.sort, if there is any
+	Analysis               string            // JSON of index.analysis
 	Aliases                map[string]string // name → JSON
 	aliasesVersion         uint64
 }
@@ -187,6 +188,9 @@ func (c *cluster) state() string {
 		sort := ""
 		if x.Sort != "" {
 			sort = `,"sort":` + x.Sort
+		}
+		if x.Analysis != "" {
+			sort += `,"analysis":` + x.Analysis
 		}
 		indices = append(indices, fmt.Sprintf(
 			`%q:{"version":3,"aliases_version":%d,"state":%q,"settings":{"index":{"hidden":%q,"number_of_shards":"1","uuid":"u-%s"%s}},"mappings":%s,"aliases":%s,"system":false}`,

@@ -216,6 +216,9 @@ type indexMetadata struct {
 			Sort   struct {
 				Field settingList `json:"field"`
 			} `json:"sort"`
+			Analysis struct {
+				Analyzer settingNames `json:"analyzer"`
+			} `json:"analysis"`
 		} `json:"index"`
 	} `json:"settings"`
 }
@@ -234,6 +237,18 @@ func (l *settingList) UnmarshalJSON(b []byte) error {
 		if s = strings.TrimSpace(s); s != "" {
 			*l = append(*l, s)
 		}
+	}
+	return nil
+}
+
+// settingNames are the names below a setting, sorted.
+type settingNames []string
+
+// UnmarshalJSON takes what is no object for none: clusters check no setting of that kind.
+func (n *settingNames) UnmarshalJSON(b []byte) error {
+	var named map[string]json.RawMessage
+	if json.Unmarshal(b, &named) == nil {
+		*n = slices.Sorted(maps.Keys(named))
 	}
 	return nil
 }
@@ -283,6 +298,7 @@ func (s *clusterState) contents(aliases map[string]map[string]aliasDetails) (*in
 
 func (m *indexMetadata) index(name string, details map[string]aliasDetails) (indexresolver.Index, error) {
 	x := indexresolver.Index{Name: name, UUID: m.Settings.Index.UUID, System: m.System, Hidden: m.Settings.Index.Hidden == "true", Sort: m.Settings.Index.Sort.Field}
+	x.Analyzers = m.Settings.Index.Analysis.Analyzer
 	switch m.State {
 	case "open":
 	case "close":

@@ -19,6 +19,8 @@ func TestReadIndices(t *testing.T) {
 		"closed":  {State: "close", Mapping: `{}`},
 		"sorted":  {State: "open", Mapping: `{}`, Sort: `{"field":["a","b.c"],"order":["asc","desc"]}`},
 		"commas":  {State: "open", Mapping: `{}`, Sort: `{"field":" a , b.c "}`},
+		"words":   {State: "open", Mapping: `{}`, Analysis: `{"analyzer":{"own":{"type":"custom","tokenizer":"standard"},"default":{"type":"keyword"}},"filter":{"f":{}}}`},
+		"odd":     {State: "open", Mapping: `{}`, Analysis: `{"analyzer":"x"}`},
 		"hidden":  {State: "open", Hidden: "true", Mapping: `{"_doc":{"dynamic":"false"}}`},
 		"old":     {State: "open", Hidden: "false", Mapping: `{"mytype":{"properties":{"f":{"type":"long"}}}}`},
 		"aliased": {State: "open", Mapping: `{"_doc":{}}`, Aliases: map[string]string{"al": `{"filter":{"term":{"f":1}},"index_routing":"1","search_routing":"2","is_write_index":true,"is_hidden":true}`}},
@@ -36,6 +38,8 @@ func TestReadIndices(t *testing.T) {
 		"closed": {Name: "closed", UUID: "u-closed", Closed: true, Mapping: []byte("{}")},
 		"sorted": {Name: "sorted", UUID: "u-sorted", Mapping: []byte("{}"), Sort: []string{"a", "b.c"}},
 		"commas": {Name: "commas", UUID: "u-commas", Mapping: []byte("{}"), Sort: []string{"a", "b.c"}},
+		"words":  {Name: "words", UUID: "u-words", Mapping: []byte("{}"), Analyzers: []string{"default", "own"}},
+		"odd":    {Name: "odd", UUID: "u-odd", Mapping: []byte("{}")},
 		"hidden": {Name: "hidden", UUID: "u-hidden", Hidden: true, Mapping: []byte(`{"dynamic":"false"}`)},
 		"old":    {Name: "old", UUID: "u-old", Mapping: []byte(`{"properties":{"f":{"type":"long"}}}`)},
 		"aliased": {Name: "aliased", UUID: "u-aliased", Mapping: []byte(`{}`), Aliases: []indexresolver.Membership{{
