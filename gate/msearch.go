@@ -78,7 +78,7 @@ func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection
 
 // appendLines appends a search of a multi-search whose body is v.
 func (pl *plan) appendLines(dst []byte, search endpoint.Search, v esjson.Value, f forwarded, b *binding) ([]byte, *ask.Rejection) {
-	pl.knowFields(b, search.Body)
+	pl.knowFields(b)
 	search.Opts = f.opts
 	if b.hides {
 		search = search.WithoutHeader("search_type") // as in the URL of a search

@@ -9,7 +9,6 @@ import (
 	"guard/endpoint"
 	"guard/internal/ask"
 	"guard/internal/esjson"
-	"guard/internal/mapping"
 	"guard/internal/query"
 )
 
@@ -111,7 +110,7 @@ func (pl *plan) searchBody(form searchForm, b *binding) (*query.Params, []byte, 
 			return nil, nil, rej
 		}
 	}
-	pl.knowFields(b, pl.q.Body)
+	pl.knowFields(b)
 	params, err := query.CheckParams(form.on, toQuery(pl.q.Params), &b.rules)
 	if err != nil {
 		return nil, nil, refusedQuery(err)
@@ -127,57 +126,16 @@ func (pl *plan) searchBody(form searchForm, b *binding) (*query.Params, []byte, 
 	return params, out, nil
 }
 
-// knowFields has the search that body asks for written with the time, and with what is known of
-// the fields of its indices, if it could need that.
-func (pl *plan) knowFields(b *binding, body []byte) {
+// knowFields has a search written with the time, and with what is known of the fields of its
+// indices.
+func (pl *plan) knowFields(b *binding) {
 	b.rules.Seed = pl.r.Now.UnixNano()
 	if b.bound {
 		b.rules.Computed = pl.s.computedIn(b.indices)
 	}
-	if bytes.Contains(body, []byte("top_hits")) || bytes.Contains(body, []byte("span_term")) {
+	if b.rules.Filter != query.Free {
 		b.rules.Mapped = &mappedIn{pl.s, b.indices}
 	}
-}
-
-// mappedIn knows the mappings of some indices.
-type mappedIn struct {
-	s       *Snapshot
-	indices []string
-}
-
-// Mapped tells which of the indices have a field that name means. One whose mapping cannot
-// be read is taken to have it.
-func (in *mappedIn) Mapped(name string) (some, all bool) {
-	all = true
-	for _, index := range in.indices {
-		has := true
-		if m, err := in.s.mappingOf(index); err == nil {
-			has = false
-			for f := range m.Expand(name) {
-				has = has || f.Kind != mapping.Object && f.Kind != mapping.Nested || f.Opaque
-			}
-		}
-		some, all = some || has, all && has
-	}
-	return some, all
-}
-
-// Positions reports whether a field is a text with the places of its words, wherever it is.
-func (in *mappedIn) Positions(name string) bool {
-	for _, index := range in.indices {
-		m, err := in.s.mappingOf(index)
-		if err != nil {
-			return false
-		}
-		f, ok := m.Lookup(name)
-		if ok && f.Kind == mapping.Alias {
-			f, ok = m.Lookup(f.AliasOf)
-		}
-		if ok && (f.SubKey != "" || !f.Positions) {
-			return false
-		}
-	}
-	return true
 }
 
 // room is about what the rules of b add to the body of a search.

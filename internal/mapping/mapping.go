@@ -56,6 +56,11 @@ type Field struct {
 	// Positions tells of a text that it keeps the places of its words. It says nothing of
 	// what is below it.
 	Positions bool
+	// Unindexed fields are kept, if at all, as values of their documents alone.
+	Unindexed bool
+	// Analysis are the analysers that read a text that is looked for in the field, and such
+	// a phrase, by name; empty where the index says it.
+	Analysis struct{ Text, Phrase string }
 	// Scripted fields are computed and may show the value of any other field.
 	Scripted bool
 

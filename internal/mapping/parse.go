@@ -251,6 +251,9 @@ func (b *builder) params(f *Field, def esjson.Value) error {
 			f.Scripted = true
 		case "index", "index_options":
 			f.Positions = f.Positions && slices.Contains([]string{"true", "positions", "offsets"}, v.String())
+			f.Unindexed = f.Unindexed || key == "index" && v.String() == "false"
+		case "analyzer", "search_analyzer", "search_quote_analyzer":
+			f.setAnalysis(def)
 		case "index_prefixes", "index_phrases":
 			if !f.Opaque && v.String() != "false" {
 				f.Opaque, f.Parts = true, prefixParts
@@ -268,6 +271,22 @@ func (b *builder) params(f *Field, def esjson.Value) error {
 		return fmt.Errorf("cannot read mapping: field %q is an alias without a path", f.Path)
 	}
 	return nil
+}
+
+// setAnalysis notes what reads texts that are looked for in f: what is said of phrases
+// counts before what is said of all of them, and that before what made the words.
+func (f *Field) setAnalysis(def esjson.Value) {
+	f.Analysis.Text, f.Analysis.Phrase = "", ""
+	for _, key := range []string{"analyzer", "search_analyzer", "search_quote_analyzer"} {
+		v, given := def.Lookup(key)
+		if !given {
+			continue
+		}
+		f.Analysis.Phrase = strings.Clone(v.String())
+		if key != "search_quote_analyzer" {
+			f.Analysis.Text = f.Analysis.Phrase
+		}
+	}
 }
 
 // texts reads a string or an array of strings.

@@ -62,7 +62,7 @@ var countKeys = of(queryOne, "query")
 
 // highlightOptions are the keys of highlight and of each of its fields.
 var highlightOptions = join(
-	of(highlighter, "type"), of(scalar, "boundary_chars", "boundary_scanner", "boundary_scanner_locale", "encoder", "force_source", "fragmenter", "order",
+	of(scalar, "type", "boundary_chars", "boundary_scanner", "boundary_scanner_locale", "encoder", "force_source", "fragmenter", "order",
 		"require_field_match", "tags_schema"),
 	of(whole, "boundary_max_scan", "fragment_offset", "fragment_size", "max_analyzed_offset", "max_analyzer_offset", "max_fragment_length",
 		"no_match_size", "number_of_fragments", "phrase_limit"),

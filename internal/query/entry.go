@@ -63,6 +63,7 @@ func (k *walker) body(body esjson.Value, p *Params, keys shape) error {
 	if k.asked, hasQuery = over.Lookup("query"); !hasQuery {
 		k.asked, hasQuery = body.Lookup("query")
 	}
+	k.filtered, _ = body.Lookup("post_filter")
 	_, k.continued = body.Lookup("search_after")
 	for key, m := range body.Members() {
 		if k.apart && decidesOrder(key) {
@@ -127,7 +128,7 @@ func (k *walker) bodySource(body, over esjson.Value, keys shape) error {
 // refusedBelow walks a part that the URL replaces, so that it is refused if it
 // would have been, and prints nothing of it.
 func (k *walker) refusedBelow(v esjson.Value, key string, keys shape) error {
-	aside := walker{rules: k.rules, nested: k.nested, parts: k.parts, asked: k.asked, continued: k.continued, replaced: &Names{}}
+	aside := walker{rules: k.rules, nested: k.nested, parts: k.parts, asked: k.asked, filtered: k.filtered, continued: k.continued, replaced: &Names{}}
 	aside.w.BeginObject()
 	return aside.member(v, key, keys)
 }

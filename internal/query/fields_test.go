@@ -75,11 +75,24 @@ var hr = fakeFields{
 	objects: []string{"person", "dependents"},
 }
 
+// hrTexts are indices of which no more is known than that bio is a text.
+type hrTexts struct{}
+
+func (hrTexts) Mapped(string) (some, all bool) { return true, true }
+func (hrTexts) Positions(string) bool          { return false }
+
+func (hrTexts) Content(name, _ string) Content {
+	if name == "bio" {
+		return Words
+	}
+	return Unsure
+}
+
 // The rules that the golden files name.
 var ruleSets = map[string]Rules{
 	"free": {Filter: Free},
 	"none": {},
-	"dls":  {Filter: `{"term":{"dept":"eng"}}`},
+	"dls":  {Filter: `{"term":{"dept":"eng"}}`, Mapped: hrTexts{}},
 	"name": {Filter: `{"terms":{"_index":["hr"]}}`, NamesOnly: true},
 	"fls":  {Filter: Free, Fields: hr, SourceExcludes: []string{"ssn", "phone"}},
 	"incl": {Filter: Free, Fields: fakeFields{leaves: hr.leaves, objects: hr.objects, hidden: slices.DeleteFunc(slices.Clone(hr.leaves),

@@ -32,8 +32,8 @@ import (
 //   - A random score without a seed follows from the number of a document in its shard,
 //     which counts hidden ones, and objects of hidden nested fields. It gets a seed, and
 //     the field that the clusters recommend.
-//   - The fast vector highlighter stands for the first 1,024 words of a prefix. The
-//     unified one takes its place.
+//   - The fast vector highlighter stands for the first 1,024 words of a prefix. It is refused
+//     beside such a clause; see fast.go.
 //   - A span on a field that does not keep the places of words fails where any document
 //     of the shard holds the term, whatever stands beside it. It is refused.
 //   - A text over several fields as if they were one (cross_fields, combined_fields) gives
@@ -83,6 +83,52 @@ func typeOf(c *clause, v esjson.Value) string {
 	t, _ := v.Lookup("type")
 	return strings.ToLower(strings.ReplaceAll(t.String(), "_", ""))
 }
+
+// content tells what a field keeps. A hidden one is replaced by one that no index has.
+func (k *walker) content(name, analyser string) Content {
+	switch {
+	case strings.HasPrefix(name, "_"), isPattern(name), k.rules.Mapped == nil:
+		return Unsure
+	case k.fieldRule() && k.rules.Fields.Field(name, Match) == Absent:
+		return Nothing
+	default:
+		return k.rules.Mapped.Content(name, analyser)
+	}
+}
+
+// contents tells what all fields of a clause on a text keep: Nothing, if none is there.
+func (k *walker) contents(v esjson.Value, c *clause) Content {
+	analyser, _ := options(c, v).Lookup("analyzer")
+	if c.form == perField {
+		return k.content(fieldIn(v, c), analyser.String())
+	}
+	fields, _ := v.Lookup("fields")
+	all := Nothing
+	for _, field := range elements(fields) {
+		name, _ := cutBoost(field.String())
+		switch one := k.content(name, analyser.String()); {
+		case one == Unsure:
+			return Unsure
+		case one == Nothing:
+		case all == Nothing:
+			all = one
+		case all.hasTerms() != one.hasTerms() || all.isText() != one.isText():
+			return Unsure
+		default:
+			all = min(all, one)
+		}
+	}
+	if len(elements(fields)) == 0 {
+		return Unsure // a setting of the index says which
+	}
+	return all
+}
+
+// isText reports whether a text is looked for word by word.
+func (c Content) isText() bool { return c == Words || c == Analysed }
+
+// hasTerms reports whether a clause may choose from the terms of the field.
+func (c Content) hasTerms() bool { return c != Nothing && c != Values && c != Points }
 
 // keepsPlaces reports whether the field of a span_term keeps the places of its words. A hidden
 // one is replaced by one that no index has.
@@ -230,7 +276,9 @@ func (k *walker) spelled(v esjson.Value, c *clause) error {
 		}
 		return k.unweighed(v, c)
 	}
-	if _, given := options(c, v).Lookup(key); !given { // one that is given was judged by its slot
+	// One that is given was judged by its slot. What has no terms to choose from either fails
+	// or looks at each value; the way of the index would not be its own.
+	if _, given := options(c, v).Lookup(key); !given && k.mayChoose(v, c) {
 		k.ending = key
 	}
 	return k.unweighed(v, c)
@@ -266,12 +314,23 @@ func (k *walker) endOptions() {
 	k.w.EndObject()
 }
 
+// mayChoose reports whether a clause may stand for terms of a dictionary.
+func (k *walker) mayChoose(v esjson.Value, c *clause) bool {
+	what := k.contents(v, c)
+	return what == Nothing || what.hasTerms()
+}
+
 // beginning prints a match_phrase_prefix, or a multi_match of that type, of one word, as
-// match_bool_prefix: for one word both mean a prefix, and that one takes all words.
+// match_bool_prefix: for one word both mean a prefix, and that one takes all words. Where no
+// text is searched, and where it is no request, the cluster has an answer of its own.
 func (k *walker) beginning(v esjson.Value, c *clause) error {
+	what := k.contents(v, c)
+	if c.name != "query_string" && (what > Analysed || what == Nothing || fails(c, v)) {
+		return k.printed(v, c)
+	}
 	text := clauseText(c, v)
-	if c.name == "query_string" || !isOneWord(text) {
-		return refuse(v, "phrase_prefix", "its last word stands for the first words that begin so, those of hidden documents among them; want one word of Latin letters and digits, or match_phrase, or match_bool_prefix%s", underDocRule)
+	if what != Words || c.name == "query_string" || !isOneWord(text) {
+		return refuse(v, "phrase_prefix", "its last word stands for the first words that begin so, those of hidden documents among them; want one word of Latin letters and digits, and fields with an analyser that keeps it one, or match_phrase, or match_bool_prefix%s", underDocRule)
 	}
 	o := options(c, v)
 	if z, given := o.Lookup("zero_terms_query"); given && z.String() != "none" {
@@ -283,8 +342,23 @@ func (k *walker) beginning(v esjson.Value, c *clause) error {
 	return err
 }
 
+// fails reports whether every cluster refuses a prefix of a phrase that has options of this
+// kind, before it looks at an index.
+func fails(c *clause, v esjson.Value) bool {
+	o := options(c, v)
+	_, fuzzy := o.Lookup("fuzziness")
+	slop, _ := o.Lookup("slop")
+	return fuzzy || strings.HasPrefix(slop.String(), "-")
+}
+
+// maxWord is how long a word can be that the usual analysers do not split.
+const maxWord = 255
+
 // isOneWord reports whether the usual analysers make one word of text.
 func isOneWord(text string) bool {
+	if len(text) > maxWord {
+		return false
+	}
 	for _, r := range []byte(text) {
 		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') {
 			return false

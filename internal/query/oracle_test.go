@@ -70,13 +70,20 @@ func TestNoChoiceOfWords(t *testing.T) {
 	f(`{"query_string":{"query":"\"a b\"~2~1","fields":["a"]}}`, "")
 
 	f(`{"match_phrase_prefix":{"a":"b"}}`, `{"match_bool_prefix":{"a":"b"}}`)
-	f(`{"match_phrase_prefix":{"a":{"query":"Ab1","slop":2,"max_expansions":99,"zero_terms_query":"none","analyzer":"simple"}}}`, `{"match_bool_prefix":{"a":{"query":"Ab1","analyzer":"simple"}}}`)
+	f(`{"match_phrase_prefix":{"a":{"query":"Ab1","slop":2,"max_expansions":99,"zero_terms_query":"none","analyzer":"standard"}}}`, `{"match_bool_prefix":{"a":{"query":"Ab1","analyzer":"standard"}}}`)
+	f(`{"match_phrase_prefix":{"a":{"query":"b","analyzer":"simple"}}}`, "")
+	f(`{"match_phrase_prefix":{"a":{"query":"b","max_expansions":-1}}}`, "")
+	f(`{"match_phrase_prefix":{"any":"b"}}`, "")
 	f(`{"match_phrase_prefix":{"a":"b c"}}`, "")
 	f(`{"match_phrase_prefix":{"a":"b-c"}}`, "")
 	f(`{"match_phrase_prefix":{"a":"日本"}}`, "")
 	f(`{"match_phrase_prefix":{"a":{"query":"b","zero_terms_query":"all"}}}`, "")
 	f(`{"multi_match":{"query":"b","fields":["a"],"type":"phrase_prefix","slop":1}}`, `{"multi_match":{"query":"b","fields":["a"],"type":"bool_prefix"}}`)
 	f(`{"multi_match":{"query":"b c","fields":["a"],"type":"phrase_prefix"}}`, "")
+	f(`{"multi_match":{"query":"b","fields":["a","gone"],"type":"phrase_prefix"}}`, `{"multi_match":{"query":"b","fields":["a","gone"],"type":"bool_prefix"}}`)
+	for _, fields := range []string{`"a","tag"`, `"a","num"`, `"a*"`, `"any"`, ``} {
+		f(`{"multi_match":{"query":"b","fields":[`+fields+`],"type":"phrase_prefix"}}`, "")
+	}
 	f(`{"multi_match":{"query":"b c","fields":["a"],"type":"phrasePrefix"}}`, "")
 	f(`{"query_string":{"query":"b","fields":["a"],"type":"phrase_prefix"}}`, "")
 }
@@ -101,7 +108,6 @@ func TestNothingIsSkipped(t *testing.T) {
 	f(`{"highlight":{"fields":{"a":{}},"highlight_query":`+ranged+`}}`, inMax)
 	f(`{"sort":[{"a":{"nested":{"path":"p","filter":`+ranged+`}}}]}`, `"filter":`+inMax)
 	f(`{"terminate_after":1,"size":0}`, `{"size":0,"query":`)
-	f(`{"highlight":{"fields":{"a":{"type":"fvh"},"b":{"type":"plain"}}}}`, `"fields":{"a":{"type":"unified"},"b":{"type":"plain"}}`)
 
 	rule, err := roleQuery(ranged)
 	if err != nil || rule != inMax {
@@ -193,12 +199,90 @@ func searchUnder(t *testing.T, body string, filter Filter) (string, error) {
 	return string(out), err
 }
 
+// TestLeftAsTheyAre: where no clause chooses words, the cluster's own answer is the right one.
+func TestLeftAsTheyAre(t *testing.T) {
+	f := func(clause string) {
+		t.Helper()
+		got, err := searchUnder(t, `{"query":`+clause+`}`, `{"term":{"d":"x"}}`)
+		if err != nil || !strings.Contains(got, `"must":[`+clause+`]`) && !strings.Contains(got, `{"constant_score":{"filter":`+clause+`}}`) {
+			t.Errorf("%s became %s, %v; want it as it is", clause, got, err)
+		}
+	}
+	// Nothing but a text has prefixes of phrases: each cluster fails, or finds nothing.
+	for _, field := range []string{"tag", "flag", "num", "gone"} {
+		f(`{"match_phrase_prefix":{"` + field + `":"b c"}}`)
+		f(`{"multi_match":{"query":"b","fields":["` + field + `"],"type":"phrase_prefix","lenient":true}}`)
+	}
+	f(`{"multi_match":{"query":"b","fields":["flag^2","num"],"type":"phrase_prefix"}}`)
+	// They are no requests.
+	f(`{"match_phrase_prefix":{"a":{"query":"b","slop":-1}}}`)
+	f(`{"multi_match":{"query":"b","fields":["a"],"type":"phrase_prefix","fuzziness":1}}`)
+	// Values have no near spellings, but for those of each document.
+	f(`{"fuzzy":{"flag":{"value":"b"}}}`)
+	f(`{"fuzzy":{"num":"1"}}`)
+	f(`{"match":{"num":{"query":"1","fuzziness":1}}}`)
+}
+
+// TestFastVectorHighlighter holds that it is refused where it would choose words, and that
+// nothing else takes its place.
+func TestFastVectorHighlighter(t *testing.T) {
+	f := func(answered bool, body string) {
+		t.Helper()
+		got, err := searchUnder(t, body, `{"term":{"d":"x"}}`)
+		var r *Refusal
+		if !answered && !errors.As(err, &r) || answered && (err != nil || !strings.Contains(got, `"type":"fvh"`)) {
+			t.Errorf("%s became %s, %v; want it answered by the same highlighter: %v", body, got, err, answered)
+		}
+	}
+	by := func(answered bool, query string) {
+		t.Helper()
+		f(answered, `{"query":`+query+`,"highlight":{"fields":{"a":{"type":"fvh"}}}}`)
+		f(answered, `{"query":{"bool":{"should":[`+query+`]}},"highlight":{"type":"fvh","fields":[{"a":{}}]}}`)
+		f(answered, `{"highlight":{"type":"fvh","fields":{"a":{}},"highlight_query":`+query+`}}`)
+		f(answered, `{"query":{"prefix":{"a":"b"}},"highlight":{"type":"fvh","fields":{"a":{"highlight_query":`+query+`}}}}`)
+		f(answered, `{"query":{"nested":{"path":"p","query":`+query+`,"inner_hits":{"highlight":{"fields":{"a":{"type":"fvh"}}}}}}}`)
+		f(answered, `{"post_filter":{"nested":{"path":"p","query":`+query+`,"inner_hits":{"highlight":{"fields":{"a":{"type":"fvh"}}}}}}}`)
+		f(answered, `{"query":`+query+`,"aggs":{"t":{"top_hits":{"highlight":{"fields":{"a":{"type":"fvh"}}}}}}}`)
+	}
+	for _, query := range []string{
+		`{"match":{"a":"b c"}}`, `{"match_phrase":{"a":"b c"}}`, `{"term":{"tag":"b"}}`, `{"terms":{"a":["b","c"]}}`, `{"range":{"num":{"gte":1}}}`,
+		`{"multi_match":{"query":"b","fields":["a"]}}`, `{"query_string":{"query":"a:b AND \"c d\"^2"}}`, `{"span_near":{"clauses":[{"span_term":{"a":"b"}}]}}`,
+		`{"function_score":{"query":{"match":{"a":"b"}},"functions":[{"filter":{"term":{"a":"b"}},"weight":2}]}}`, `{"bool":{"filter":[{"exists":{"field":"a"}}]}}`,
+	} {
+		by(true, query)
+	}
+	for _, query := range []string{
+		`{"prefix":{"a":"b"}}`, `{"wildcard":{"a":"b*"}}`, `{"regexp":{"a":"b.*"}}`, `{"fuzzy":{"a":"b"}}`, `{"match":{"a":{"query":"b","fuzziness":1}}}`,
+		`{"match_bool_prefix":{"a":"b"}}`, `{"match_phrase_prefix":{"a":"b"}}`, `{"multi_match":{"query":"b","fields":["a"],"type":"bool_prefix"}}`,
+		`{"range":{"tag":{"gte":"b"}}}`, `{"term":{"tag":{"value":"b","case_insensitive":true}}}`, `{"query_string":{"query":"b*"}}`, `{"query_string":{"query":"a:[b TO c]"}}`,
+		`{"simple_query_string":{"query":"b*","fields":["a"]}}`, `{"function_score":{"functions":[{"filter":{"prefix":{"a":"b"}},"weight":2}]}}`,
+		`{"terms":{"a":[` + strings.Repeat(`"b",`, 1024) + `"c"]}}`,
+	} {
+		by(false, query)
+	}
+	f(true, `{"query":{"match":{"a":"b"}},"post_filter":{"prefix":{"a":"b"}},"highlight":{"type":"fvh","fields":{"a":{"highlight_query":{"term":{"a":"b"}}}}}}`)
+}
+
 // placedTexts are indices that have every field, those of one letter as texts with the
 // places of their words.
 type placedTexts struct{}
 
 func (placedTexts) Mapped(string) (some, all bool) { return true, true }
-func (placedTexts) Positions(name string) bool     { return len(name) == 1 }
+
+func (placedTexts) Positions(name string) bool { return len(name) == 1 }
+
+func (p placedTexts) Content(name, analyser string) Content {
+	switch {
+	case p.Positions(name) && (analyser == "" || analyser == "standard"):
+		return Words
+	case p.Positions(name):
+		return Analysed
+	}
+	return contentByName[name]
+}
+
+// contentByName are what other fields of theirs keep.
+var contentByName = map[string]Content{"tag": Terms, "flag": Values, "num": Points, "gone": Nothing}
 
 // TestSpansWantPlaces: a span on a field without the places of words fails where any document
 // of the shard holds the term, wherever in a query it stands.

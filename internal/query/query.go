@@ -89,7 +89,24 @@ type Mapped interface {
 	// Positions reports whether a field, written out, is a text that keeps the places of
 	// its words in each index that has it.
 	Positions(name string) bool
+	// Content tells what the indices that have a field, written out, keep of its values;
+	// analyser is what reads the text that is looked for, if a clause names one.
+	Content(name, analyser string) Content
 }
+
+// Content is what an index keeps of the values of a field, and so what a clause becomes there.
+type Content uint8
+
+// The contents of fields.
+const (
+	Unsure   Content = iota // zero value: another content, or different ones in different indices
+	Nothing                 // no index has the field
+	Words                   // the words of a text; one that is looked for stays one word
+	Analysed                // the words of a text that is read in another way
+	Terms                   // each value as one term
+	Values                  // no terms to choose from, but none of numbers
+	Points                  // numbers, dates and addresses
+)
 
 // Fields answers what a field rule shows, of metadata as well: see [Nameable].
 type Fields interface {

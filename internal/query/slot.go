@@ -67,8 +67,6 @@ const (
 	rewriting  // under a document rule: no choice of terms from the dictionary
 	onlyNone   // nothing but "_none"
 	termsValue // the value of terms: an array; an object would be a lookup
-
-	highlighter // the name of one; see oracle.go
 )
 
 const (

@@ -117,12 +117,6 @@ func (k *walker) limited(v esjson.Value, key string, as kind) error {
 		return k.rewriting(v, key)
 	case termsValue:
 		return k.terms(v, key)
-	case highlighter:
-		if k.hidesDocs() && v.Is(esjson.String) && v.String() == "fvh" {
-			k.w.Text("unified")
-			return nil
-		}
-		return k.scalar(v, key, scalar)
 	case onlyNone:
 		if v.Is(esjson.String) && v.String() == "_none" {
 			return k.scalar(v, key, scalar)

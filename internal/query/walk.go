@@ -38,8 +38,9 @@ type walker struct {
 	patterns int    // of fields, so far
 	replaced *Names // those replaced so far; made when the first one is
 
-	// asked is the client's query of the body, before the filter stands beside it.
-	asked esjson.Value
+	// asked is the client's query of the body, before the filter stands beside it, and
+	// filtered the one after it.
+	asked, filtered esjson.Value
 	// around is what stands beside the text of the query_string that is printed.
 	around textAround
 	// continued tells that the search goes on after a hit.
@@ -196,20 +197,16 @@ func (k *walker) member(v esjson.Value, key string, sh shape) error {
 	}
 	switch {
 	case key == "track_total_hits" && k.counted,
-		!k.role && k.tellsOfHidden(key):
+		!k.role && k.tellsOfHidden(key),
+		k.instead && (key == "slop" || key == "max_expansions" || key == "zero_terms_query"): // of phrases alone
 		aside := walker{rules: k.rules}
 		aside.w.BeginObject()
 		aside.w.Key(key)
 		return aside.slot(v, key, &s)
-	case k.instead:
-		switch key {
-		case "slop", "max_expansions", "zero_terms_query":
-			return nil // of phrases alone
-		case "type":
-			k.w.Key(key)
-			k.w.Text("bool_prefix")
-			return nil
-		}
+	case k.instead && key == "type":
+		k.w.Key(key)
+		k.w.Text("bool_prefix")
+		return nil
 	}
 	k.w.Key(key)
 	return k.slot(v, key, &s)

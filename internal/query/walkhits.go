@@ -151,6 +151,9 @@ func (k *walker) highlight(v esjson.Value) error {
 	if !v.Is(esjson.Object) {
 		return refuse(v, "highlight", "found %s, want an object", v.Kind())
 	}
+	if err := k.markable(v); err != nil {
+		return err
+	}
 	k.w.BeginObject()
 	for key, m := range v.Members() {
 		if err := k.highlightMember(m, key); err != nil {
