@@ -162,12 +162,17 @@ func (k *walker) placed(given bool) error {
 		return k.query(k.asked)
 	}
 	k.w.Key("query")
+	return k.underFilter(k.askedQuery)
+}
+
+// underFilter prints a query with the filter beside it.
+func (k *walker) underFilter(query func() error) error {
 	k.w.BeginObject()
 	k.w.Key("bool")
 	k.w.BeginObject()
 	k.w.Key("must")
 	k.w.BeginArray()
-	if err := k.askedQuery(); err != nil {
+	if err := query(); err != nil {
 		return err
 	}
 	k.w.EndArray()
@@ -185,9 +190,14 @@ func (k *walker) askedQuery() error {
 	if err := k.grow(k.asked, "highlight", len(k.asked.Raw())); err != nil {
 		return err
 	}
-	if k.asked.Is(esjson.Invalid) {
+	return k.queryOrAll(k.asked)
+}
+
+// queryOrAll prints a query; none means all documents.
+func (k *walker) queryOrAll(v esjson.Value) error {
+	if v.Is(esjson.Invalid) {
 		k.w.Raw([]byte(`{"match_all":{}}`))
 		return nil
 	}
-	return k.query(k.asked)
+	return k.query(v)
 }

@@ -39,6 +39,11 @@ import (
 //   - A text over several fields as if they were one (cross_fields, combined_fields) gives
 //     a word of one field the weight that it has in another, where hidden documents alone
 //     may hold it. It is printed in constant_score.
+//   - The score of a function fails on values that no function is made for, and clusters
+//     weigh what stands beside the filter before the filter has spoken (measured on
+//     OpenSearch 3.4). The filter stands in the query of a function_score as well, where no
+//     document is weighed that it keeps out; for objects of a nested field there is none, and
+//     it is refused.
 //   - A clause on a field that a script computes runs the script, also on hidden documents
 //     if it stands among others of which one is enough; whether it fails tells of them. It
 //     is refused.
@@ -56,10 +61,47 @@ func (k *walker) bounded(v esjson.Value, c *clause) error {
 		return k.unweighed(v, c)
 	case c.name == "combined_fields", typeOf(c, v) == "crossfields":
 		return k.unweighed(v, c)
+	case c.name == "function_score":
+		return k.weighed(v, c)
+	case c.name == "nested":
+		outer := k.ofObjects
+		k.ofObjects = true
+		err := k.printed(v, c)
+		k.ofObjects = outer
+		return err
 	case c.name == "rank_feature" && !hasPivot(v):
 		return refuse(v, c.name, "its pivot is the mean of all documents of the shard; want log, sigmoid, linear, or saturation with a pivot%s", underDocRule)
 	}
 	return k.printed(v, c)
+}
+
+// weighed prints a function_score so that it weighs no document which the filter keeps out.
+func (k *walker) weighed(v esjson.Value, c *clause) error {
+	if k.ofObjects {
+		return refuse(v, c.name, "it would weigh objects of hidden documents too; want it outside of nested%s", underDocRule)
+	}
+	if err := k.grow(v, c.name, len(k.rules.Filter)); err != nil {
+		return err
+	}
+	asked, _ := v.Lookup("query")
+	k.w.BeginObject()
+	k.w.Key(c.name)
+	k.w.BeginObject()
+	k.w.Key("query")
+	if err := k.underFilter(func() error { return k.queryOrAll(asked) }); err != nil {
+		return err
+	}
+	for key, m := range v.Members() {
+		if key == "query" {
+			continue
+		}
+		if err := k.member(m, key, c.keys); err != nil {
+			return err
+		}
+	}
+	k.w.EndObject()
+	k.w.EndObject()
+	return nil
 }
 
 // isPhrase reports whether a clause looks for words that stand together. An analyser can

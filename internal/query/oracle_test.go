@@ -247,10 +247,11 @@ func TestFastVectorHighlighter(t *testing.T) {
 	for _, query := range []string{
 		`{"match":{"a":"b c"}}`, `{"match_phrase":{"a":"b c"}}`, `{"term":{"tag":"b"}}`, `{"terms":{"a":["b","c"]}}`, `{"range":{"num":{"gte":1}}}`,
 		`{"multi_match":{"query":"b","fields":["a"]}}`, `{"query_string":{"query":"a:b AND \"c d\"^2"}}`, `{"span_near":{"clauses":[{"span_term":{"a":"b"}}]}}`,
-		`{"function_score":{"query":{"match":{"a":"b"}},"functions":[{"filter":{"term":{"a":"b"}},"weight":2}]}}`, `{"bool":{"filter":[{"exists":{"field":"a"}}]}}`,
+		`{"bool":{"filter":[{"exists":{"field":"a"}}]}}`,
 	} {
 		by(true, query)
 	}
+	f(true, `{"query":{"function_score":{"query":{"match":{"a":"b"}},"functions":[{"filter":{"term":{"a":"b"}},"weight":2}]}},"highlight":{"fields":{"a":{"type":"fvh"}}}}`)
 	for _, query := range []string{
 		`{"prefix":{"a":"b"}}`, `{"wildcard":{"a":"b*"}}`, `{"regexp":{"a":"b.*"}}`, `{"fuzzy":{"a":"b"}}`, `{"match":{"a":{"query":"b","fuzziness":1}}}`,
 		`{"match_bool_prefix":{"a":"b"}}`, `{"match_phrase_prefix":{"a":"b"}}`, `{"multi_match":{"query":"b","fields":["a"],"type":"bool_prefix"}}`,
@@ -335,4 +336,33 @@ func TestCountingRewrites(t *testing.T) {
 		f(`{"match":{"a":{"query":"x","fuzziness":1,"fuzzy_rewrite":"` + rewrite + `"}}}`)
 	}
 	f(`{"span_multi":{"match":{"prefix":{"a":"x"}}}}`)
+}
+
+// TestWeighed holds that a function_score weighs no document that the rule hides.
+func TestWeighed(t *testing.T) {
+	const rule = `{"term":{"d":"x"}}`
+	f := func(want, query string) {
+		t.Helper()
+		got, err := searchUnder(t, `{"query":`+query+`}`, rule)
+		if want == "" {
+			var r *Refusal
+			if !errors.As(err, &r) {
+				t.Errorf("%s became %s, %v; want it refused", query, got, err)
+			}
+			return
+		}
+		if whole := `{"query":{"bool":{"must":[` + want + `],"filter":[` + rule + `]}}}`; err != nil || got != whole {
+			t.Errorf("%s became\n     %s, %v\nwant %s", query, got, err, whole)
+		}
+	}
+	const under = `{"bool":{"must":[{"term":{"a":"b"}}],"filter":[` + rule + `]}}`
+	f(`{"function_score":{"query":`+under+`,"weight":2}}`, `{"function_score":{"weight":2,"query":{"term":{"a":"b"}}}}`)
+	f(`{"function_score":{"query":{"bool":{"must":[{"match_all":{}}],"filter":[`+rule+`]}},"functions":[{"filter":{"term":{"a":"b"}},"weight":2}]}}`,
+		`{"function_score":{"functions":[{"filter":{"term":{"a":"b"}},"weight":2}]}}`)
+	f(`{"bool":{"should":[{"function_score":{"query":{"bool":{"must":[{"function_score":{"query":`+under+`,"weight":2}}],"filter":[`+rule+`]}},"weight":3}}]}}`,
+		`{"bool":{"should":[{"function_score":{"query":{"function_score":{"query":{"term":{"a":"b"}},"weight":2}},"weight":3}}]}}`)
+	f("", `{"nested":{"path":"p","query":{"function_score":{"query":{"term":{"p.a":"b"}},"weight":2}}}}`)
+	f("", `{"nested":{"path":"p","query":{"bool":{"should":[{"function_score":{"weight":2}}]}}}}`)
+	f(`{"bool":{"must":[{"nested":{"path":"p","query":{"term":{"p.a":"b"}}}},{"function_score":{"query":`+under+`,"weight":2}}]}}`,
+		`{"bool":{"must":[{"nested":{"path":"p","query":{"term":{"p.a":"b"}}}},{"function_score":{"query":{"term":{"a":"b"}},"weight":2}}]}}`)
 }

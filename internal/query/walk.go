@@ -49,6 +49,8 @@ type walker struct {
 	within bool
 	// ending is a key that the options being printed have to end with; see spelled.
 	ending string
+	// ofObjects tells that the query here is one of the objects of a nested field.
+	ofObjects bool
 	// instead tells that a phrase's prefix is printed as a prefix alone; see beginning.
 	instead bool
 	// apart tells that what decides the order of the body's hits is printed by itself.

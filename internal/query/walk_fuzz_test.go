@@ -90,8 +90,8 @@ func FuzzSearch(f *testing.F) {
 }
 
 // changesMore finds bodies of which a document rule changes more than checkFiltered knows:
-// a highlight gets a query of its own, a sort by _doc another name, and so on.
-var changesMore = regexp.MustCompile(`highlight|_doc|phrase|track_total_hits|terminate_after|random_score|combined_fields|cross_fields|span_term|sort|\\`)
+// a highlight gets a query of its own, a function_score the filter, a sort by _doc another name, and so on.
+var changesMore = regexp.MustCompile(`highlight|function_score|_doc|phrase|track_total_hits|terminate_after|random_score|combined_fields|cross_fields|span_term|sort|\\`)
 
 // checkFiltered reports whether out is the body of v with its query under a filter.
 func checkFiltered(t *testing.T, v esjson.Value, out string) {
