@@ -149,8 +149,15 @@ func TestLogStuck(t *testing.T) {
 	_ = log.Sync()
 	log.Info("after")
 	_ = log.Sync()
-	lines := out.lines()
-	if len(lines) != 3000-lost+2 || !strings.Contains(strings.Join(lines, "\n"), `"msg":"log records were lost"`) {
-		t.Errorf("%d records; want the %d that were not lost, one that says so, and one more", len(lines), 3000-lost)
+	said, others := 0, 0 // it is said once, or twice if the first word was stuck itself
+	for _, line := range out.lines() {
+		if strings.Contains(line, `"msg":"log records were lost"`) {
+			said++
+		} else {
+			others++
+		}
+	}
+	if others != 3000-lost+1 || said < 1 || said > 2 {
+		t.Errorf("%d records, and %d that say that some were lost; want the %d that were not, one more, and one or two", others, said, 3000-lost)
 	}
 }
