@@ -116,7 +116,7 @@ var aggTable = indexAggs([]agg{
 	{name: "children", engines: Both, nests: true, verdict: verdict{dls: whyJoin, fls: whyJoinFLS}, keys: of(scalar, "type")},
 	{name: "parent", engines: Both, nests: true, verdict: verdict{dls: whyJoin, fls: whyJoinFLS}, keys: of(scalar, "type")},
 	{name: "sampler", engines: Both, nests: true, verdict: byFirst, keys: of(whole, "shard_size")},
-	{name: "diversified_sampler", engines: Both, nests: true, verdict: byFirst, keys: join(valuesOf, of(scalar, "execution_hint"), of(whole, "shard_size", "max_docs_per_value"))},
+	{name: "diversified_sampler", engines: Both, nests: true, verdict: verdict{dls: whyLeast, segments: whyFirst, documents: whyFirst}, keys: join(valuesOf, of(scalar, "execution_hint"), of(whole, "shard_size", "max_docs_per_value"))},
 	{name: "random_sampler", engines: Elasticsearch, nests: true, verdict: byFirst, keys: join(of(whole, "seed", "shard_seed"), of(decimal, "probability"))},
 	{name: "composite", engines: Both, nests: true, keys: join(of(whole, "size"), of(inert, "after"),
 		shape{"sources": {kind: nameList, keys: shape{

@@ -107,6 +107,7 @@ const (
 	whyLookup  = "it reads another document, which is not built yet"
 	whyHidden  = "its content cannot be read before it runs"
 	whyStats   = "it shows statistics that count hidden documents"
+	whyLeast   = "it takes documents without a value for those of the least value of the shard, hidden ones included"
 	whyObjects = "it shows statistics that count hidden nested objects"
 	whyTerms   = "it chooses from terms of hidden documents"
 	whyJoin    = "it joins documents that the rule may hide; joins under a rule are not built yet"
