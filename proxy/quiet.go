@@ -17,7 +17,9 @@ const (
 // rest looks at a pooled connection before a call is given to it. The next answer that is
 // read there goes to the caller, so there must be none yet: a node may have sent one too
 // many, or the body that it left out before, or a 408 because it means to end the
-// connection. And a write is lost on one that has ended.
+// connection. And a write is lost on one that has ended. What comes once the first byte of the
+// call is sent can't be told from an early answer: HTTP/1 gives answers no name. Against that
+// stands that no call has two meanings (framing.md), and surplus.
 func (w *wire) rest() rest {
 	w.found = ended
 	if w.raw == nil || w.raw.Control(w.look) != nil {
