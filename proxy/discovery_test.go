@@ -156,7 +156,7 @@ func TestDiscovery(t *testing.T) {
 	// When none is left, those of the configuration are asked again.
 	_ = other.ln.Close()
 	other.closeConns()
-	f("", "cannot connect", at(seed))
+	f("", "connection refused", at(seed))
 	f(publish(at(seed)), "", at(seed))
 }
 

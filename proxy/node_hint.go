@@ -49,24 +49,36 @@ func (t *Transport) Troubles(ctx context.Context) []Trouble {
 
 // reason says what was found, once and without the node's name.
 func (s sight) reason() string {
+	switch s.verdict {
+	case verdictUnreachable:
+		return fmt.Sprintf("the node can't be reached: %v", root(s.err))
+	case verdictSilent:
+		return fmt.Sprintf("the node does not answer: %v", root(s.err))
+	}
 	err := s.err
 	if we := (*wireError)(nil); errors.As(err, &we) {
 		err = we.err
 	}
-	if op := (*net.OpError)(nil); errors.As(err, &op) {
+	return fmt.Sprintf("the node can't serve (%s): %v", s.verdict, err)
+}
+
+// root is the error that all others were made of.
+func root(err error) error {
+	for next := err; next != nil; next = errors.Unwrap(next) {
+		err = next
+	}
+	return err
+}
+
+// dialFault is why a connection could not be made, without the address, which the caller says.
+func dialFault(err error) error {
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
 		err = op.Err
 	}
-	if sys := (*os.SyscallError)(nil); errors.As(err, &sys) {
+	if sys := (*os.SyscallError)(nil); errors.As(err, &sys) && sys.Syscall == "connect" {
 		err = sys.Err
 	}
-	switch s.verdict {
-	case verdictUnreachable:
-		return fmt.Sprintf("the node can't be reached: %v", err)
-	case verdictSilent:
-		return fmt.Sprintf("the node does not answer: %v", err)
-	default:
-		return fmt.Sprintf("the node can't serve (%s): %v", s.verdict, err)
-	}
+	return err
 }
 
 // answered is the error that a status is.

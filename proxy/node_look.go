@@ -86,7 +86,7 @@ func (h *host) look(ctx context.Context) sight {
 		if isOurs(err) {
 			v = verdictBusy
 		}
-		return sight{verdict: v, err: &wireError{faultConnect, err}}
+		return sight{verdict: v, err: &wireError{faultConnect, dialFault(err)}}
 	}
 	w := newWire(c, h, made)
 	w.bare = true

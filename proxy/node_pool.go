@@ -65,7 +65,7 @@ func (h *host) dialed(ctx context.Context) (*wire, error) {
 	if ctx.Err() != nil {
 		return nil, givenUp(ctx)
 	}
-	err = &wireError{faultConnect, fmt.Errorf("cannot connect to node %s: %w", h.name, err)}
+	err = &wireError{faultConnect, fmt.Errorf("node %s: %w", h.name, dialFault(err))}
 	if !isOurs(err) {
 		h.unreached(err)
 	}

@@ -198,7 +198,7 @@ func (s *Source) update(ctx context.Context) error {
 	contents, stamp, err := s.read.contents(ctx, seen)
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot read the state of the cluster: %w", err)
+		return err
 	case contents == nil:
 		old.Confirm(began)
 		return nil

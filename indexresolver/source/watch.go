@@ -31,7 +31,7 @@ func (s *Source) watch(ctx context.Context) error {
 			return s.poll(ctx)
 		}
 		// Who restarted may count from lower numbers: begin anew.
-		s.config.OnError(fmt.Errorf("cannot wait for a change of the cluster: %w", err))
+		s.config.OnError(err)
 		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
