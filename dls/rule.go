@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"guard/internal/esjson"
-	"guard/internal/query"
 )
 
 // Values gives the caller's value of a variable, by the name that stands between
@@ -67,20 +66,16 @@ func isList(name string) bool {
 
 // Compile returns r filled with the caller's values, in canonical bytes.
 func (r *Rule) Compile(values Values) (Filter, error) {
-	var tape, again esjson.Tape
+	var tape esjson.Tape
 	v, err := esjson.Parse(&tape, r.json, esjson.RequestLimits())
 	if err != nil {
 		return MatchNone, fmt.Errorf("cannot parse DLS query: %w", err)
 	}
-	out, err := query.AppendRole(nil, v, filler{values}.fill)
+	f, err := written(v, filler{values}.fill)
 	if err != nil {
 		return MatchNone, fmt.Errorf("cannot use DLS query: %w", err)
 	}
-	printed, err := esjson.Parse(&again, out, esjson.RequestLimits())
-	if err != nil {
-		return MatchNone, fmt.Errorf("cannot use DLS query: %w", err)
-	}
-	return Filter(esjson.AppendCanonical(nil, printed)), nil
+	return f, nil
 }
 
 // quoteBare makes JSON of a rule's text by quoting the variables that stand

@@ -177,18 +177,13 @@ func (pl *plan) aliasFilters(j *judged) (map[string]query.Filter, *ask.Rejection
 		if len(bound.Routing) > 0 {
 			return nil, notBuilt("a part of an alias with a routing")
 		}
-		out[index] = anyFilter(bound.Filters)
+		f, rej := pl.s.anyFilter(bound.Filters, isRuled(j))
+		if rej != nil {
+			return nil, rej
+		}
+		out[index] = f
 	}
 	return out, nil
-}
-
-// anyFilter shows what any filter of some aliases shows.
-func anyFilter(aliases [][]byte) query.Filter {
-	filters := make([]query.Filter, len(aliases))
-	for i, raw := range aliases {
-		filters[i] = query.Filter(raw)
-	}
-	return dls.Or(filters...)
 }
 
 // filter returns the document filter of a restriction.

@@ -117,19 +117,24 @@ func (pl *plan) placeDoc(it *docItem, j *judged) *ask.Rejection {
 		return pl.missing(j, t.Name) // it may come to exist before the cluster is asked
 	}
 	if t.Filtered {
-		pl.bindAlias(it, t)
+		return pl.bindAlias(it, t, isRuled(j))
 	}
 	return nil
 }
 
 // bindAlias adds the filter of the alias that a document is read through.
-func (pl *plan) bindAlias(it *docItem, t ask.Target) {
+func (pl *plan) bindAlias(it *docItem, t ask.Target, ruled bool) *ask.Rejection {
 	through := pl.s.state.Bindings(ask.Resolved{Targets: []ask.Target{t}})[it.index]
 	if len(through.Filters) == 0 {
-		return // it carries a routing alone
+		return nil // it carries a routing alone
 	}
-	it.b.rules.Filter = dls.And(it.b.rules.Filter, anyFilter(through.Filters))
+	f, rej := pl.s.anyFilter(through.Filters, ruled)
+	if rej != nil {
+		return rej
+	}
+	it.b.rules.Filter = dls.And(it.b.rules.Filter, f)
 	it.b.bound = true
+	return nil
 }
 
 // getBound reads a document that a rule binds.

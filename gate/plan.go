@@ -273,6 +273,9 @@ func (pl *plan) coversWhole(j *judged) bool {
 	if j.Reduced || len(j.resolved.Unknown)+len(j.resolved.Excluded)+len(j.Remote) > 0 || len(j.Groups) > 1 || !hasWildcard(j.part.Exprs) {
 		return false
 	}
+	if isRuled(j) && slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return len(t.Via) > 0 }) {
+		return false // see unaliased
+	}
 	exprs := j.part.Exprs
 	if len(exprs) == 0 {
 		exprs = []names.Expr{"*"}

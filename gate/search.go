@@ -74,6 +74,10 @@ func askEveryShard(params []ask.Param) []ask.Param {
 // written it so. A search that can't be written because its names could come to mean
 // other indices is written with the names of those that were decided.
 func (pl *plan) reach(j *judged, write func(forwarded, *binding) *ask.Rejection) (forwarded, *binding, *ask.Rejection) {
+	j, rej := pl.unaliased(j)
+	if rej != nil {
+		return forwarded{}, nil, rej
+	}
 	f, rej := pl.forwardNames(j)
 	if rej != nil {
 		return f, nil, rej

@@ -43,6 +43,7 @@ type Snapshot struct {
 // snapshots of one policy: its keys say all that its values depend on.
 type memo struct {
 	filters *lru.Cache[string, query.Filter] // by the rule's text with its values
+	aliases *lru.Cache[string, readFilter]   // by the text of the filter
 	fields  *lru.Cache[ask.RestrictionID, fls.Rules]
 	views   *lru.Cache[viewKey, *fls.View]
 	// bindings are those of single indices.
@@ -118,6 +119,7 @@ func isNotBuilt(err error) bool {
 func newMemo() *memo {
 	return &memo{
 		filters:  table[string, query.Filter](maxFilters),
+		aliases:  table[string, readFilter](maxFilters),
 		fields:   table[ask.RestrictionID, fls.Rules](maxFilters),
 		views:    table[viewKey, *fls.View](maxViews),
 		bindings: table[bindingKey, *binding](maxViews),
