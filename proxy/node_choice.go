@@ -51,7 +51,7 @@ func (n *nodes) choose(p *pick) (best *host, left bool) {
 // for more than it is and takes part in a share of the choices only: the first bounds
 // it where there is much to do, the second where calls come one by one.
 func (h *host) merit(p *pick, slowStart time.Duration) (rank, float64) {
-	load := float64(h.load() - h.asked)
+	load := float64(h.load() - h.asked + h.health.handicap())
 	switch {
 	case !h.health.up() && h == p.avoid:
 		return rankLast, load

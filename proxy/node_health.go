@@ -28,6 +28,23 @@ type health struct {
 	unfit verdict   // of the last look, if it was not good
 	times int       // how often it went out or unfit since its last good answer
 	since time.Time // when it came back; zero: it has its whole share
+	lost  int       // calls that ended badly since its last good answer
+	loss  time.Time // when the last of these did
+}
+
+const (
+	mostLost = 8                // calls that a node counts as more under way at most
+	lossTime = 10 * time.Second // and for how long
+)
+
+// handicap is how many calls more than it has a node counts as under way, because it lost
+// some. One that answers guard and ends each call at once is never busy, and would draw all
+// calls to itself; where clients bring this on all nodes, it changes nothing.
+func (s *health) handicap() int {
+	if s.lost == 0 || time.Since(s.loss) > lossTime {
+		return 0
+	}
+	return min(s.lost, mostLost)
 }
 
 // up reports whether a node is fit for calls. One that is not gets none as long as
@@ -61,6 +78,7 @@ func (h *host) answered() {
 	}
 	h.nodes.mu.Lock()
 	defer h.nodes.mu.Unlock()
+	h.health.lost = 0
 	if h.health.up() { // else the answer came over a connection of before
 		h.health.times = 0
 		h.shaky.Store(false)
@@ -148,9 +166,15 @@ func (h *host) unattend() {
 // hold what makes any node end the connection, or take longer than any may.
 func (h *host) suspect(err error) {
 	var we *wireError
-	if errors.As(err, &we) && (we.kind == faultCut || we.kind == faultStall || we.kind == faultGarbage) {
-		h.doubt()
+	if !errors.As(err, &we) || we.kind != faultCut && we.kind != faultStall && we.kind != faultGarbage {
+		return
 	}
+	h.nodes.mu.Lock()
+	h.shaky.Store(true)
+	h.health.lost++
+	h.health.loss = time.Now()
+	h.nodes.mu.Unlock()
+	h.doubt()
 }
 
 // doubt has guard look at a node, unless it has just done so.
