@@ -49,11 +49,11 @@ follows "--" may be a curl line; the password in it is not looked at.`,
 	}
 	e.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&e.state, "state", "", "saved state of the cluster, from guard state save; without it the cluster is asked")
+	f.StringVar(&e.state, "state", "", "file of guard state save; without it the cluster is asked")
 	f.StringVar(&e.format, "format", "text", "text, json or html")
-	f.StringVarP(&e.who.Name, "user", "u", "", "who asks: an account of internal_users.yml, or any name with the flags below")
-	f.StringSliceVar(&e.who.BackendRoles, "backend-role", nil, "backend role of somebody made up; several by commas or repeats")
-	f.StringToStringVar(&e.who.Attributes, "attr", nil, "attribute of somebody made up, such as attr.internal.dept=7")
+	f.StringVarP(&e.who.Name, "user", "u", "", "who asks: an account of internal_users.yml, or somebody made up")
+	f.StringSliceVar(&e.who.BackendRoles, "backend-role", nil, "backend role of somebody made up; several by commas")
+	f.StringToStringVar(&e.who.Attributes, "attr", nil, "of somebody made up, such as attr.internal.dept=7")
 	f.StringVar(&e.who.Address, "address", "", "address of the client, for roles that hosts give")
 	f.StringVar(&e.contentType, "content-type", "", "of the body; default JSON")
 	return cmd

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -82,7 +83,8 @@ func TestCommandsRefuse(t *testing.T) {
 
 // TestHelp: the help of each command fits on a screen, and guard alone shows its own.
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{}, {"--help"}, {"serve", "--help"}, {"check", "--help"}, {"hash", "--help"}, {"version", "--help"}} {
+	f := func(args ...string) {
+		t.Helper()
 		out, err := command(t, "", args...)
 		if err != nil || !strings.Contains(out, "Usage:") {
 			t.Errorf("guard %q: %v, and %q; want its help", args, err, out)
@@ -93,6 +95,15 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
+	f()
+	var all func(cmd *cobra.Command)
+	all = func(cmd *cobra.Command) {
+		f(append(strings.Fields(cmd.CommandPath())[1:], "--help")...)
+		for _, below := range cmd.Commands() {
+			all(below)
+		}
+	}
+	all(rootCommand())
 }
 
 func TestVersion(t *testing.T) {

@@ -87,11 +87,7 @@ func askState(ctx context.Context, out io.Writer, c *config.Config) (*indexresol
 		return nil, troubles.Err()
 	}
 	printWarnings(out, troubles)
-	state, err := readState(ctx, t)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the cluster: %w", err)
-	}
-	return state, nil
+	return readState(ctx, t)
 }
 
 // troubled puts what is wrong with nodes in the form of faults of what names them.

@@ -81,7 +81,7 @@ func (s *settings) addFlags(cmd *cobra.Command) {
 	f.StringVarP(&s.file, "config", "c", "", "configuration file, such as guard.yml (none without this flag)")
 	f.StringVar(&s.overrides.Listen, "listen", "", "address for clients: host:port or unix:/path (127.0.0.1:9200)")
 	f.StringVar(&s.overrides.Internal, "internal", "", "address for probes and metrics (127.0.0.1:9290)")
-	f.StringSliceVar(&s.overrides.Upstream, "upstream", nil, "URL of a node of the cluster, as http://127.0.0.1:9201; several by commas")
+	f.StringSliceVar(&s.overrides.Upstream, "upstream", nil, "URL of a node, as http://127.0.0.1:9201; several by commas")
 	f.StringVar(&s.overrides.Security, "security", "", "folder with roles.yml and its siblings (security)")
 	f.StringVar(&s.overrides.LogLevel, "log-level", "", "debug, info, warn or error (info)")
 }

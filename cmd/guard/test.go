@@ -49,7 +49,7 @@ A file of tests:
 	}
 	t.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&t.state, "state", "", "saved state of the cluster, from guard state save; wins over that of a file")
+	f.StringVar(&t.state, "state", "", "file of guard state save; wins over that of a test file")
 	f.StringVar(&t.junit, "junit", "", "file to write the results to, as JUnit XML")
 	f.IntVar(&t.minCoverage, "min-coverage", 0, "percentage of the entries of roles.yml that tests must use")
 	return cmd
