@@ -205,12 +205,19 @@ func (w *Watcher[T]) run(ctx context.Context, known string) {
 		select {
 		case <-ctx.Done():
 			return
-		case e := <-events:
-			if w.matters(e) {
+		case e, ok := <-events:
+			switch {
+			case !ok:
+				events = nil // the system tells no more: polling has to do
+			case w.matters(e):
 				next.putOff()
 			}
-		case <-errs: // events were lost
-			next.putOff()
+		case _, ok := <-errs:
+			if !ok {
+				errs = nil
+				continue
+			}
+			next.putOff() // events were lost
 		case <-poll.C:
 			next.Reset(0)
 		case l := <-w.loaded:

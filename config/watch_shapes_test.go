@@ -242,6 +242,20 @@ func TestLookIsNotPutOffForEver(t *testing.T) {
 	})
 }
 
+// TestWatchWithoutEvents: a system that stops telling leaves the looks, and no loop.
+func TestWatchWithoutEvents(t *testing.T) {
+	d := disk{t, t.TempDir()}
+	d.policy("s", "1")
+	known, err := ReadFolder(d.path("s"))
+	d.must(err)
+	w := watched{T: t, dir: d.path("s"), w: Watch(d.path("s"), known.Hash(), WatchOptions{Quiet: 5 * time.Millisecond, Poll: 20 * time.Millisecond})}
+	defer w.w.Close()
+	w.settle()
+	d.must(w.w.notify.Close())
+	d.file("s/tenants.yml", "_meta: {type: tenants, config_version: 2}\n# another\n")
+	w.changed("events have ended")
+}
+
 // TestSight: what counts is what stays, and what does not stay for too long is told once.
 func TestSight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
