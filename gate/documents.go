@@ -19,11 +19,24 @@ type docItem struct {
 	// source and stored are what the client wants of the document: JSON as in a search
 	// body, or nothing.
 	source, stored []byte
+	typed          bool // the cluster says of an item that fails that its type is null
 	// plain is the item as a realtime multi-get takes it.
 	plain []byte
 
 	b       *binding
 	refused *ask.Rejection
+}
+
+// wishes are those of a search for the document. No stored field is _none_; a search would
+// leave out what tells the document as well.
+func (d *docItem) wishes() (source, stored []byte) {
+	if text := string(d.stored); text != `"_none_"` && text != `["_none_"]` {
+		return d.source, d.stored
+	}
+	if d.source == nil {
+		return []byte("false"), nil
+	}
+	return d.source, nil
 }
 
 // bound reports whether the document has to be found by a filtered search.
@@ -55,7 +68,7 @@ const firstRound = 2
 // needs returns the calls for the round that known leads to.
 func (d *docRead) needs(known Known) (calls []Call, rej *ask.Rejection) {
 	if d.refresh || len(known.Answers) > 0 {
-		calls = append(calls, Call{Method: "POST", Target: endpoint.Target([]string{strings.Join(d.indices(), ","), "_refresh"}, nil), OwnAccount: true, Repeatable: true, Shared: true})
+		calls = append(calls, Call{Method: "POST", Target: endpoint.Target([]string{strings.Join(d.indices(), ","), "_refresh"}, skipClosed), OwnAccount: true, Repeatable: true, Shared: true})
 	}
 	lines, err := d.searches()
 	if err != nil {
@@ -65,6 +78,9 @@ func (d *docRead) needs(known Known) (calls []Call, rej *ask.Rejection) {
 	get := Call{Method: "POST", Target: endpoint.Target([]string{"_mget"}, d.realtimeParams()), Source: FixedBody, Body: d.realtimeBody(), ContentType: "application/json", OwnAccount: true, Repeatable: true}
 	return append(calls, search, get), nil
 }
+
+// skipClosed has a closed index fail the items that are read there, and no others.
+var skipClosed = []ask.Param{{Name: "ignore_unavailable", Value: "true", HasValue: true}}
 
 func (d *docRead) realtimeParams() []ask.Param {
 	params := []ask.Param{{Name: "preference", Value: d.pref(), HasValue: true}}
@@ -123,16 +139,36 @@ func (d *docRead) batches() []batch {
 	return list
 }
 
+// idSearch is one of the searches for a batch.
+type idSearch uint8
+
+const (
+	ofVersions  idSearch = iota // without filter: the versions that are there
+	ofVisible                   // the versions that the filter shows, where the next may fail
+	ofDocuments                 // the documents that the filter shows
+)
+
+// searches are those for a batch, in their order. What is wanted of documents can make the
+// cluster fail on one that it finds, and so on all of the batch: which they are says another
+// search then.
+func (b *batch) searches() []idSearch {
+	source := b.first.source
+	if len(b.ids) == 1 || b.first.stored == nil && (source == nil || string(source) == "true" || string(source) == "false") {
+		return []idSearch{ofVersions, ofDocuments}
+	}
+	return []idSearch{ofVersions, ofVisible, ofDocuments}
+}
+
 // searches writes the multi-search: for each batch the search that only tells versions,
-// then the filtered one. They run in this order, so that a version which the first saw,
-// and the realtime read after both saw again, was there for the second as well.
+// then the filtered ones. They run in this order, so that a version which the first saw,
+// and the realtime read after both saw again, was there for the others as well.
 func (d *docRead) searches() ([]byte, error) {
 	var dst []byte
 	for _, b := range d.batches() {
-		for _, filtered := range []bool{false, true} {
+		for _, what := range b.searches() {
 			dst = append(d.appendHeader(dst, b.first.index), '\n')
 			var err error
-			if dst, err = appendIDSearch(dst, b, filtered); err != nil {
+			if dst, err = appendIDSearch(dst, b, what); err != nil {
 				return nil, err
 			}
 			dst = append(dst, '\n')
@@ -155,16 +191,19 @@ func (d *docRead) appendHeader(dst []byte, name string) []byte {
 	return w.Bytes()
 }
 
-// appendIDSearch writes one search by ids: without filter the one that only tells
-// versions, else the one for the documents. That goes through the same walker as a
-// client's search, so that the wishes about fields obey the same rules.
-func appendIDSearch(dst []byte, b batch, filtered bool) ([]byte, error) {
-	if !filtered {
-		return b.appendSearch(dst, []byte("false"), nil), nil
+// appendIDSearch writes one search by ids. Those with a filter go through the same walker
+// as a client's search, so that the wishes about fields obey the same rules.
+func appendIDSearch(dst []byte, b batch, what idSearch) ([]byte, error) {
+	source, stored := []byte("false"), []byte(nil)
+	switch what {
+	case ofVersions:
+		return b.appendSearch(dst, source, stored), nil
+	case ofDocuments:
+		source, stored = b.first.wishes()
 	}
 	tape := esjson.BorrowTape()
 	defer tape.Release()
-	v, err := esjson.Parse(tape, b.appendSearch(nil, b.first.source, b.first.stored), esjson.RequestLimits())
+	v, err := esjson.Parse(tape, b.appendSearch(nil, source, stored), esjson.RequestLimits())
 	if err != nil {
 		return nil, err
 	}

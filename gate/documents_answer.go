@@ -56,51 +56,74 @@ func (d *docRead) read(search, get Answer) (*docsRead, error) {
 	return d.join(realtime, seen)
 }
 
-// searchedDocs is what the searches of a read saw.
+// searchedDocs is what the searches of a read saw, by item.
 type searchedDocs struct {
-	shown  []map[string]foundDoc // by item: what the filter shows
-	failed []*failedCall         // by item
-	known  map[string]foundDoc   // what is there, shown or not
+	shown   []map[string]foundDoc // what the filter shows
+	visible []map[string]foundDoc // the same, of a search that wants nothing of documents; nil if there was none
+	failed  []*failedCall
+	known   map[string]foundDoc // of all items: what is there, shown or not
 }
 
 // readSearches returns the hits of the filtered searches by item, and the versions
 // that the searches without filter saw. A search that fails costs its own items.
 func (d *docRead) readSearches(answer esjson.Value) (*searchedDocs, error) {
-	responses, _ := answer.Lookup("responses")
-	batches := d.batches()
-	if responses.Len() != 2*len(batches) {
-		return nil, fmt.Errorf("cannot read the cluster's answer: %d responses; want %d", responses.Len(), 2*len(batches))
+	list, _ := answer.Lookup("responses")
+	batches, want := d.batches(), 0
+	for i := range batches {
+		want += len(batches[i].searches())
 	}
-	seen := &searchedDocs{shown: make([]map[string]foundDoc, len(d.items)), failed: make([]*failedCall, len(d.items)), known: map[string]foundDoc{}}
-	for n, r := range responses.Elements() {
-		if e, failed := r.Lookup("error"); failed {
-			failure := &failedCall{Answer{Status: statusOf(r), ContentType: jsonType, Body: wrapError(e, statusOf(r))}, batches[n/2].told()}
-			for _, i := range batches[n/2].items {
-				seen.failed[i] = failure
-			}
-			continue
-		}
-		if shardsFailed(r) {
-			return nil, errors.New("cannot read the cluster's answer: a shard did not answer")
-		}
-		into := seen.known
-		if n%2 == 1 {
-			into = map[string]foundDoc{}
-			for _, i := range batches[n/2].items {
-				seen.shown[i] = into
-			}
-		}
-		if err := hitsOf(r, into); err != nil {
+	if list.Len() != want {
+		return nil, fmt.Errorf("cannot read the cluster's answer: %d responses; want %d", list.Len(), want)
+	}
+	n := len(d.items)
+	seen := &searchedDocs{shown: make([]map[string]foundDoc, n), visible: make([]map[string]foundDoc, n), failed: make([]*failedCall, n), known: map[string]foundDoc{}}
+	at, done := 0, 0 // the batch, and how many of its searches were read
+	for _, r := range list.Elements() {
+		b := batches[at]
+		if err := seen.read(b, b.searches()[done], r); err != nil {
 			return nil, err
+		}
+		if done++; done == len(b.searches()) {
+			at, done = at+1, 0
 		}
 	}
 	return seen, nil
 }
 
+// read notes the answer to one search of a batch.
+func (s *searchedDocs) read(b batch, what idSearch, r esjson.Value) error {
+	if e, failed := r.Lookup("error"); failed {
+		failure := &failedCall{Answer{Status: statusOf(r), ContentType: jsonType, Body: wrapError(e, statusOf(r))}, b.told()}
+		for _, i := range b.items {
+			s.failed[i] = failure
+			if what != ofDocuments {
+				s.visible[i] = nil
+			}
+		}
+		return nil
+	}
+	if shardsFailed(r) {
+		return errors.New("cannot read the cluster's answer: a shard did not answer")
+	}
+	into, of := map[string]foundDoc{}, s.shown
+	switch what {
+	case ofVersions:
+		return hitsOf(r, s.known)
+	case ofVisible:
+		of = s.visible
+	}
+	for _, i := range b.items {
+		if s.failed[i] == nil {
+			of[i] = into
+		}
+	}
+	return hitsOf(r, into)
+}
+
 // told is what may be told of the search of a batch. It was sent by an earlier plan, so
 // it is written again, to know what stands for which name.
 func (b batch) told() told {
-	_, _ = appendIDSearch(nil, b, true) // an error would have kept it from being sent
+	_, _ = appendIDSearch(nil, b, ofDocuments) // an error would have kept it from being sent
 	return b.first.b.told()
 }
 
@@ -146,18 +169,39 @@ func (d *docRead) join(realtime esjson.Value, seen *searchedDocs) (*docsRead, er
 		next++
 		if e, failed := now.Lookup("error"); failed {
 			out.failed[i] = &failedCall{Answer{Status: 400, ContentType: jsonType, Body: wrapError(e, 400)}, it.b.told()}
+			seen.visible[i] = nil
 		}
-		if f := out.failed[i]; f != nil {
-			out.docs[i] = mgetFailure(it, f)
-			continue
-		}
-		doc, found, err := it.answer(now, seen.shown[i], seen.known)
-		if err != nil {
+		if err := out.add(i, it, now, seen); err != nil {
 			return nil, err
 		}
-		out.docs[i], out.found[i] = doc, found
 	}
 	return out, nil
+}
+
+// add adds item i. Where the search for documents failed, a document that the user can't
+// see is missing as ever: the cluster fails on documents that it finds.
+func (out *docsRead) add(i int, it *docItem, now esjson.Value, seen *searchedDocs) error {
+	f, shown := out.failed[i], seen.shown[i]
+	if f != nil {
+		shown = seen.visible[i]
+	}
+	if f != nil && shown == nil {
+		out.docs[i] = mgetFailure(it, f)
+		return nil
+	}
+	doc, found, err := it.answer(now, shown, seen.known)
+	switch {
+	case err != nil:
+		return err
+	case f != nil && found:
+		failed := *it
+		failed.name = it.index // it fails there, by whatever name it was asked
+		doc, found = mgetFailure(&failed, f), false
+	default:
+		out.failed[i] = nil
+	}
+	out.docs[i], out.found[i] = doc, found
+	return nil
 }
 
 // answer writes the get answer of one item.
@@ -210,6 +254,9 @@ func (f *failedCall) rejection(name string) *ask.Rejection {
 	if told, err := f.told.error(f.answer); err == nil {
 		if v, err := parseAnswer(&tape, told); err == nil {
 			e, _ := v.Lookup("error")
+			if textOr(e, "type", "") == "search_phase_execution_exception" { // a read has no phases
+				e = rootOf(e)
+			}
 			kind, reason = textOr(e, "type", kind), textOr(e, "reason", reason)
 		}
 	}
@@ -217,6 +264,15 @@ func (f *failedCall) rejection(name string) *ask.Rejection {
 		return ask.NoSuchIndex(name, ask.IndexExpression)
 	}
 	return &ask.Rejection{Status: ask.StatusOf(f.answer.Status), Type: ask.ErrorType(kind), Public: reason, Reason: ask.ReasonUpstream, Cause: f}
+}
+
+// rootOf returns the first cause of an error, or the error.
+func rootOf(e esjson.Value) esjson.Value {
+	causes, _ := e.Lookup("root_cause")
+	for _, cause := range causes.Elements() {
+		return cause
+	}
+	return e
 }
 
 // textOr returns the text at key, or another one.
@@ -234,6 +290,10 @@ func mgetError(it *docItem) []byte {
 	w.BeginObject()
 	w.Key("_index")
 	w.Text(names.Clip(it.name))
+	if it.typed {
+		w.Key("_type")
+		w.Raw([]byte("null"))
+	}
 	w.Key("_id")
 	w.Text(it.id)
 	w.Key("error")

@@ -6,7 +6,7 @@ import (
 	"guard/internal/query"
 )
 
-// TestIDSearches holds what the two searches of a batch ask: the first the versions
+// TestIDSearches holds what the searches of a batch ask: the first the versions
 // alone, as a walker without rules would write it; the second what the client wants,
 // as the walker lets it.
 func TestIDSearches(t *testing.T) {
@@ -14,12 +14,12 @@ func TestIDSearches(t *testing.T) {
 		t.Helper()
 		b.first.b = boundTo("hr")
 		for _, c := range []struct {
-			filtered bool
-			want     string
-		}{{false, versions}, {true, documents}} {
-			got, err := appendIDSearch([]byte("before "), b, c.filtered)
+			what idSearch
+			want string
+		}{{ofVersions, versions}, {ofDocuments, documents}} {
+			got, err := appendIDSearch([]byte("before "), b, c.what)
 			if err != nil || string(got) != "before "+c.want {
-				t.Errorf("filtered %v: %s, %v\nwant %s", c.filtered, got, err, c.want)
+				t.Errorf("search %d: %s, %v\nwant %s", c.what, got, err, c.want)
 			}
 		}
 		walked, err := query.AppendSearch(nil, parsed(t, versions), nil, &query.Rules{Filter: query.Free})
@@ -36,9 +36,14 @@ func TestIDSearches(t *testing.T) {
 		`{"size":20,`+head+`,"_source":false,"query":{"ids":{"values":["\"","é\n"]}}}`,
 		`{"size":20,`+head+`,"_source":["a","b"],"stored_fields":["c"],`+bound(`"\"","é\n"`))
 
+	visible, err := appendIDSearch(nil, batch{first: &docItem{stored: []byte(`["c"]`), b: boundTo("hr")}, ids: []string{"1"}}, ofVisible)
+	if want := `{"size":10,` + head + `,"_source":false,` + bound(`"1"`); err != nil || string(visible) != want {
+		t.Errorf("the search for what is visible: %s, %v; want %s", visible, err, want)
+	}
+
 	for _, refused := range []string{`{"excludes":1}`, `{"script":"x"}`} {
 		b := batch{first: &docItem{source: []byte(refused), b: boundTo("hr")}, ids: []string{"1"}}
-		if got, err := appendIDSearch(nil, b, true); err == nil {
+		if got, err := appendIDSearch(nil, b, ofDocuments); err == nil {
 			t.Errorf("_source %s became %s; want a refusal", refused, got)
 		}
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"guard/endpoint"
+	"guard/indexresolver"
 	"guard/internal/ask"
 	"guard/internal/esjson"
 	"guard/internal/query"
@@ -55,6 +56,8 @@ func (pl *plan) mgetParams() []ask.Param {
 func (pl *plan) mgetItem(it *docItem, i int) *ask.Rejection {
 	ref, j := pl.asked.Docs[i], &pl.slots()[i]
 	it.name, it.id = string(ref.Index), ref.ID
+	engine := pl.s.state.Engine
+	it.typed = engine.Distribution == indexresolver.Elasticsearch && engine.Major < 8
 	if j.rejection != nil {
 		return j.rejection
 	}
