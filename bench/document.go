@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 )
 
 // Where the documented results are, from the root of the repository.
@@ -16,10 +16,12 @@ const (
 	images            = "docs/img"
 )
 
-// Marks around the part of the page that is made of the results.
+// Marks around the parts of the page that are made of the results.
 const (
-	pageOpen = "<!-- figures: go run ./bench -render -->\n"
-	pageShut = "<!-- end of figures -->\n"
+	pageOpen   = "<!-- figures: go run ./bench -render -->\n"
+	pageShut   = "<!-- end of figures -->\n"
+	matrixOpen = "<!-- matrix: go run ./bench -render -->\n"
+	matrixShut = "<!-- end of matrix -->\n"
 )
 
 // document makes the parts of r that were measured the documented ones, and keeps the
@@ -35,6 +37,9 @@ func (r results) document(root string) error {
 	}
 	if r.Memory == nil {
 		r.Memory = kept.Memory
+	}
+	if r.Matrix == nil {
+		r.Matrix = kept.Matrix
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return fmt.Errorf("cannot make the folder for results: %w", err)
@@ -69,23 +74,59 @@ func rendered(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the page of the figures: %w", err)
 	}
-	before, rest, opened := strings.Cut(string(text), pageOpen)
-	_, after, shut := strings.Cut(rest, pageShut)
-	if !opened || !shut {
-		return nil, fmt.Errorf("%s has no part between %q and %q", page, pageOpen, pageShut)
-	}
 	files := map[string][]byte{}
-	b := bytes.NewBufferString(before + pageOpen)
-	if r.Comparison != nil {
-		for _, p := range r.Comparison.plots() {
-			files[filepath.Join(images, p.file)] = p.svg
-			fmt.Fprintf(b, "![%s](img/%s)\n\n", p.title, p.file)
+	for _, part := range []struct {
+		open, shut string
+		results    results
+	}{
+		{pageOpen, pageShut, results{Comparison: r.Comparison, Memory: r.Memory}},
+		{matrixOpen, matrixShut, results{Matrix: r.Matrix}},
+	} {
+		var b bytes.Buffer
+		if err := part.results.render(&b, files); err != nil {
+			return nil, err
+		}
+		if text, err = between(text, part.open, part.shut, b.Bytes()); err != nil {
+			return nil, err
+		}
+	}
+	files[page] = text
+	return files, nil
+}
+
+// render writes plots and tables to b, and the plots themselves to files.
+func (r results) render(b *bytes.Buffer, files map[string][]byte) error {
+	for _, p := range r.plots() {
+		files[filepath.Join(images, p.file+".svg")] = p.svg()
+		fmt.Fprintf(b, "![%s](img/%s.svg)\n\n", p.title, p.file)
+		if p.png {
+			files[filepath.Join(images, p.file+".png")] = p.pixels.png()
+			fmt.Fprintf(b, "[The same as PNG](img/%s.png).\n\n", p.file)
 		}
 	}
 	if err := r.write(b); err != nil {
-		return nil, fmt.Errorf("cannot write the tables: %w", err)
+		return fmt.Errorf("cannot write the tables: %w", err)
 	}
-	b.WriteString(pageShut + after)
-	files[page] = b.Bytes()
-	return files, nil
+	return nil
+}
+
+// plots are the pictures of all that was measured.
+func (r results) plots() (list []plot) {
+	if r.Comparison != nil {
+		list = append(list, r.Comparison.plots()...)
+	}
+	if r.Matrix != nil {
+		list = append(list, r.Matrix.plots()...)
+	}
+	return list
+}
+
+// between puts part between two marks of the page.
+func between(text []byte, open, shut string, part []byte) ([]byte, error) {
+	before, rest, opened := bytes.Cut(text, []byte(open))
+	_, after, found := bytes.Cut(rest, []byte(shut))
+	if !opened || !found {
+		return nil, fmt.Errorf("%s has no part between %q and %q", page, open, shut)
+	}
+	return slices.Concat(before, []byte(open), part, []byte(shut), after), nil
 }

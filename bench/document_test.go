@@ -59,7 +59,7 @@ func TestDocument(t *testing.T) {
 			}
 		}
 	}
-	write("before\n" + pageOpen + "old\n" + pageShut + "after\n")
+	write("before\n" + pageOpen + "old\n" + pageShut + "after\n" + matrixOpen + matrixShut)
 	document(results{Memory: sampleMemory()}, "before\n", "after\n", "| bulk, limited ")
 	document(results{Comparison: sample()}, "before\n", "after\n", "| bulk, limited ", "benchmark-cpu.svg", "× nginx")
 	if _, err := os.Stat(filepath.Join(root, images, "benchmark-latency.svg")); err != nil {

@@ -38,14 +38,14 @@ func run(args []string) error {
 			return role(args[1:])
 		}
 	}
-	o := order{amounts: wholeAmounts}
+	o := order{amounts: wholeAmounts, breadth: wholeMatrix}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.IntVar(&o.Rounds, "rounds", 7, "rounds of the comparison; each measures every column")
+	flags.IntVar(&o.Rounds, "rounds", 7, "rounds of the comparison and of the matrix; each measures every column")
 	flags.IntVar(&o.Requests, "requests", 20_000, "requests of a round and column, for the small answer")
 	flags.IntVar(&o.Conns, "connections", 16, "connections of the load")
 	flags.IntVar(&o.Rate, "rate", 1000, "requests a second while latency is measured")
 	flags.DurationVar(&o.Paced, "paced", 5*time.Second, "how long latency is measured, in a round and column")
-	flags.StringVar(&o.only, "only", "", "compare or memory: measure that alone")
+	flags.StringVar(&o.only, "only", "", "compare, memory or matrix: measure that alone")
 	flags.StringVar(&o.out, "out", "bench/results", "folder for the results")
 	flags.BoolVar(&o.profile, "profile", false, "write profiles of guard, one a column, to the folder; no tables")
 	flags.BoolVar(&o.document, "document", false, "write the results into the documentation, too; run it in the root of the repository")
@@ -68,7 +68,8 @@ func run(args []string) error {
 type order struct {
 	settings
 	amounts  amounts
-	only     string // compareOnly, memoryOnly or all
+	breadth  breadth
+	only     string // compareOnly, memoryOnly, matrixOnly or all
 	out      string
 	profile  bool
 	document bool
@@ -78,15 +79,19 @@ type order struct {
 const (
 	compareOnly = "compare"
 	memoryOnly  = "memory"
+	matrixOnly  = "matrix"
 )
+
+// wants reports whether a part is measured.
+func (o *order) wants(part string) bool { return o.only == "" || o.only == part }
 
 // check refuses settings that measure nothing.
 func (o *order) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("unexpected %q; want only flags", rest)
-	case o.only != "" && o.only != compareOnly && o.only != memoryOnly:
-		return fmt.Errorf("only %q; want %s or %s", o.only, compareOnly, memoryOnly)
+	case o.only != "" && o.only != compareOnly && o.only != memoryOnly && o.only != matrixOnly:
+		return fmt.Errorf("only %q; want %s, %s or %s", o.only, compareOnly, memoryOnly, matrixOnly)
 	case o.profile && (o.document || o.only != ""):
 		return errors.New("profiles are not documented, and are of all columns")
 	case o.Rounds < 1 || o.Requests < 1 || o.Conns < 1 || o.Rate < 1 || o.Paced <= 0:
@@ -109,13 +114,18 @@ func (o *order) bench(ctx context.Context, w io.Writer) (err error) {
 		return o.profileAll(ctx, m, w)
 	}
 	var all results
-	if o.only != memoryOnly {
+	if o.wants(compareOnly) {
 		if all.Comparison, err = o.compareAll(ctx, m, w); err != nil {
 			return err
 		}
 	}
-	if o.only != compareOnly {
+	if o.wants(memoryOnly) {
 		if all.Memory, err = o.hoardAll(ctx, m, w); err != nil {
+			return err
+		}
+	}
+	if o.wants(matrixOnly) {
+		if all.Matrix, err = o.matrixAll(ctx, m, w); err != nil {
 			return err
 		}
 	}
@@ -159,6 +169,22 @@ func (o *order) hoardAll(ctx context.Context, m *machine, w io.Writer) (*memory,
 		return nil, err
 	}
 	found, err := m.hoard(ctx, binary, o.amounts, o.out, w)
+	if err != nil {
+		return nil, err
+	}
+	found.On = around
+	return found, nil
+}
+
+// matrixAll measures plans in this process.
+func (o *order) matrixAll(ctx context.Context, m *machine, w io.Writer) (found *matrix, err error) {
+	around := m.look()
+	ended := make(chan struct{})
+	go func() { // not on the thread of main, which is no goroutine like those that serve
+		defer close(ended)
+		found, err = o.breadth.matrix(ctx, o.Rounds, w)
+	}()
+	<-ended
 	if err != nil {
 		return nil, err
 	}

@@ -8,16 +8,17 @@ import (
 	"strings"
 )
 
-// plot is a picture of the comparison.
+// plot is a picture of results.
 type plot struct {
 	file, title string
-	svg         []byte
+	*canvas
+	png bool // there is one of pixels as well
 }
 
 func (c *comparison) plots() []plot {
 	return []plot{
-		{"benchmark-cpu.svg", "CPU time of the proxy for a request, by proxy and size of the answer", c.plotCPU()},
-		{"benchmark-latency.svg", "Latency at a fixed rate, by percentile, proxy and size of the answer", c.plotLatency()},
+		{file: "benchmark-cpu", title: "CPU time of the proxy for a request, by proxy and size of the answer", canvas: c.plotCPU()},
+		{file: "benchmark-latency", title: "Latency at a fixed rate, by percentile, proxy and size of the answer", canvas: c.plotLatency()},
 	}
 }
 
@@ -27,23 +28,23 @@ var colours = map[string]string{
 	unrestrictedName: "#e69f00", limitedName: "#f0c419", documentsName: "#cc79a7", filteredName: "#d55e00",
 }
 
-// canvas is a picture that is being drawn, in SVG and without anything from elsewhere.
+// canvas is a picture that is being drawn, in SVG and in pixels and without anything from
+// elsewhere.
 type canvas struct {
 	bytes.Buffer
+	pixels raster
 }
 
 func newCanvas(width, height float64, title string) *canvas {
-	c := &canvas{}
+	c := &canvas{pixels: newRaster(width, height)}
 	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" font-family="sans-serif" font-size="12">`+"\n",
 		width, height, width, height)
 	fmt.Fprintf(c, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n", escaped(title))
 	return c
 }
 
-func (c *canvas) done() []byte {
-	c.WriteString("</svg>\n")
-	return c.Bytes()
-}
+// svg returns the picture as a file.
+func (c *canvas) svg() []byte { return append(bytes.Clone(c.Bytes()), "</svg>\n"...) }
 
 func escaped(s string) string {
 	var b strings.Builder
@@ -53,14 +54,21 @@ func escaped(s string) string {
 
 func (c *canvas) text(x, y float64, anchor, style, s string) {
 	fmt.Fprintf(c, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" %s>%s</text>\n", x, y, anchor, style, escaped(s))
+	fill := "#000000"
+	if style == grey {
+		fill = greyText
+	}
+	c.pixels.text(x, y, anchor, fill, style == bold, s)
 }
 
 func (c *canvas) bar(x, y, width, height float64, fill string) {
 	fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x, y, width, height, fill)
+	c.pixels.bar(x, y, width, height, fill)
 }
 
 func (c *canvas) line(x1, y1, x2, y2 float64, stroke string) {
 	fmt.Fprintf(c, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", x1, y1, x2, y2, stroke)
+	c.pixels.line(x1, y1, x2, y2, 1, stroke)
 }
 
 // path draws a line through points, which are pairs of x and y.
@@ -70,20 +78,25 @@ func (c *canvas) path(points [][2]float64, stroke string) {
 		texts[i] = fmt.Sprintf("%.1f,%.1f", p[0], p[1])
 	}
 	fmt.Fprintf(c, "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", strings.Join(texts, " "), stroke)
-	for _, p := range points {
+	for i, p := range points {
 		fmt.Fprintf(c, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"%s\"/>\n", p[0], p[1], stroke)
+		c.pixels.line(p[0], p[1], p[0], p[1], 5, stroke)
+		if i > 0 {
+			c.pixels.line(points[i-1][0], points[i-1][1], p[0], p[1], 2, stroke)
+		}
 	}
 }
 
 const (
 	bold     = `font-weight="bold"`
-	grey     = `fill="#666666"`
+	greyText = "#666666"
+	grey     = `fill="` + greyText + `"`
 	gridline = "#e4e4e4"
 )
 
 // plotCPU draws a bar for each column and size: the median, with a line from the least to
 // the most of the rounds. Each size has a scale of its own.
-func (c *comparison) plotCPU() []byte {
+func (c *comparison) plotCPU() *canvas {
 	const left, width, right, step, gap = 140.0, 430.0, 170.0, 20.0, 46.0
 	panel := float64(len(c.Columns))*step + gap
 	p := newCanvas(left+width+right, panel*float64(len(sizes))+10, "CPU µs for a request")
@@ -107,12 +120,12 @@ func (c *comparison) plotCPU() []byte {
 		}
 		p.line(left, top, left, top+float64(len(spreads))*step, "#222222")
 	}
-	return p.done()
+	return p
 }
 
 // plotLatency draws a line for each column and size, through the medians of the rounds.
 // The percentiles stand as far apart as they have nines, the latencies by their logarithm.
-func (c *comparison) plotLatency() []byte {
+func (c *comparison) plotLatency() *canvas {
 	const left, width, right, height, gap = 70.0, 460.0, 170.0, 190.0, 66.0
 	p := newCanvas(left+width+right, (height+gap)*float64(len(sizes))+10, "Latency in µs by percentile")
 	for k, z := range sizes {
@@ -148,7 +161,7 @@ func (c *comparison) plotLatency() []byte {
 			p.text(left+width+34, top+float64(i)*18+10, "start", "", column)
 		}
 	}
-	return p.done()
+	return p
 }
 
 // scaled is a logarithmic axis.

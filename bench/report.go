@@ -18,6 +18,9 @@ func (r results) write(w io.Writer) error {
 	if r.Memory != nil {
 		r.Memory.write(t)
 	}
+	if r.Matrix != nil {
+		r.Matrix.write(t)
+	}
 	return t.Flush() // what failed before fails here again
 }
 
@@ -45,7 +48,7 @@ func (c *comparison) write(w io.Writer) {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "99 %% of the requests at a fixed rate were sent within %s µs of their time (median of all loads, and the worst).\n\n", c.late())
-	c.writeTargets(w)
+	writeTargets(w, c.goals())
 	fmt.Fprintln(w)
 }
 
@@ -165,9 +168,9 @@ func (c *comparison) goals() []goal {
 	return list
 }
 
-func (c *comparison) writeTargets(w io.Writer) {
+func writeTargets(w io.Writer, goals []goal) {
 	table(w, "target", "at most", "measured", "met")
-	for _, g := range c.goals() {
+	for _, g := range goals {
 		met := "**no**"
 		if g.met {
 			met = "yes"

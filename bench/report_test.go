@@ -121,14 +121,14 @@ func sampleMemory() *memory {
 func TestPlots(t *testing.T) {
 	for _, p := range sample().plots() {
 		texts := map[string]int{}
-		d := xml.NewDecoder(bytes.NewReader(p.svg))
+		d := xml.NewDecoder(bytes.NewReader(p.svg()))
 		for {
 			token, err := d.Token()
 			if err == io.EOF {
 				break
 			}
 			if err != nil {
-				t.Fatalf("%s: %v\n%s", p.file, err, p.svg)
+				t.Fatalf("%s: %v\n%s", p.file, err, p.svg())
 			}
 			if text, ok := token.(xml.CharData); ok {
 				texts[string(text)]++
@@ -139,8 +139,8 @@ func TestPlots(t *testing.T) {
 				t.Errorf("%s names %q %d times; want %d", p.file, column, texts[column], len(sizes))
 			}
 		}
-		if bytes.Contains(p.svg, []byte("NaN")) || bytes.Contains(p.svg, []byte("Inf")) {
-			t.Errorf("%s has what is no number:\n%s", p.file, p.svg)
+		if bytes.Contains(p.svg(), []byte("NaN")) || bytes.Contains(p.svg(), []byte("Inf")) {
+			t.Errorf("%s has what is no number:\n%s", p.file, p.svg())
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 type results struct {
 	Comparison *comparison `json:",omitempty"`
 	Memory     *memory     `json:",omitempty"`
+	Matrix     *matrix     `json:",omitempty"`
 }
 
 // surroundings are where and when a part was measured.
