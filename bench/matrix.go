@@ -39,8 +39,9 @@ type worldResult struct {
 type cellResult struct {
 	User, Operation string
 	Micros          []float64 // for a plan
+	CPU             []float64 // of it, on the thread that plans
 	Longest         []float64 // µs for the slowest batch of plans
-	Cold            []float64 // µs for the first plan under a new policy
+	Cold            []float64 `json:",omitempty"` // µs for the first plan under a new policy
 	Allocs, Bytes   float64   // of a plan
 }
 
@@ -116,13 +117,9 @@ func (b breadth) measure(ctx context.Context, l *law, users []member, w world, i
 		return err
 	}
 	for i, c := range cells {
-		r := &into.Cells[i]
-		r.Micros = append(r.Micros, digits(micros(found.cells[i].total)/float64(found.cells[i].plans)))
-		r.Longest = append(r.Longest, digits(micros(found.cells[i].longest)))
-		if r.Allocs, r.Bytes, err = c.cost(s.snapshot.Load()); err != nil {
+		if err := into.Cells[i].add(c, found.cells[i], s); err != nil {
 			return err
 		}
-		r.Allocs, r.Bytes = math.Round(r.Allocs), math.Round(r.Bytes)
 	}
 	into.Births += len(found.births)
 	if len(found.births) > 0 {
@@ -137,8 +134,18 @@ func (b breadth) measure(ctx context.Context, l *law, users []member, w world, i
 	return nil
 }
 
-// cellsOf makes and warms the cells of a world. The first plan of each, under a policy
-// that remembers nothing, is timed.
+// add keeps what a round saw, and what a plan allocates while nothing is born.
+func (r *cellResult) add(c *cell, seen timed, s *standing) (err error) {
+	plans := float64(seen.plans)
+	r.Micros = append(r.Micros, digits(micros(seen.total)/plans))
+	r.CPU = append(r.CPU, digits(micros(seen.cpu)/plans))
+	r.Longest = append(r.Longest, digits(micros(seen.longest)))
+	r.Allocs, r.Bytes, err = c.cost(s.snapshot.Load())
+	r.Allocs, r.Bytes = math.Round(r.Allocs), math.Round(r.Bytes)
+	return err
+}
+
+// cellsOf makes and warms the cells of a world.
 func cellsOf(l *law, users []member, s *standing, into *worldResult) ([]*cell, error) {
 	var cells []*cell
 	for _, o := range operations {
@@ -146,9 +153,16 @@ func cellsOf(l *law, users []member, s *standing, into *worldResult) ([]*cell, e
 			continue
 		}
 		for _, u := range users {
-			cold, err := coldPlan(l, u, o, s)
-			if err != nil {
-				return nil, err
+			if len(into.Cells) == len(cells) {
+				into.Cells = append(into.Cells, cellResult{User: u.name, Operation: o.name})
+			}
+			if o.cold {
+				took, err := coldPlan(l, u, o, s)
+				if err != nil {
+					return nil, err
+				}
+				r := &into.Cells[len(cells)]
+				r.Cold = append(r.Cold, digits(micros(took)))
 			}
 			c := newCell(u, o, s.world, s.snapshot.Load())
 			if err := c.check(s.snapshot.Load()); err != nil {
@@ -157,11 +171,6 @@ func cellsOf(l *law, users []member, s *standing, into *worldResult) ([]*cell, e
 			if err := c.warm(s.snapshot.Load()); err != nil {
 				return nil, err
 			}
-			if len(into.Cells) == len(cells) {
-				into.Cells = append(into.Cells, cellResult{User: u.name, Operation: o.name})
-			}
-			r := &into.Cells[len(cells)]
-			r.Cold = append(r.Cold, digits(micros(cold)))
 			cells = append(cells, c)
 		}
 	}
@@ -193,7 +202,7 @@ type underBirths struct {
 func (b breadth) under(ctx context.Context, s *standing, cells []*cell) (underBirths, error) {
 	found := underBirths{cells: make([]timed, len(cells))}
 	ctx, stop := context.WithCancel(ctx)
-	first := newCell(members()[len(members())-1], operations[0], s.world, s.snapshot.Load())
+	first := newBirth(s)
 	ended := make(chan error, 2)
 	go func() { ended <- b.bearAll(ctx, s, first, &found) }()
 	go func() { found.peak = peakHeap(ctx); ended <- nil }()
@@ -204,6 +213,8 @@ func (b breadth) under(ctx context.Context, s *standing, cells []*cell) (underBi
 }
 
 func (b breadth) timeAll(ctx context.Context, s *standing, cells []*cell, into []timed) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	for pass := range b.passes {
 		for k := range cells {
 			i := (k + pass) % len(cells)
@@ -216,6 +227,12 @@ func (b breadth) timeAll(ctx context.Context, s *standing, cells []*cell, into [
 		}
 	}
 	return nil
+}
+
+// newBirth is the request that is planned first on each new state: by who has the most roles.
+func newBirth(s *standing) *cell {
+	users := members()
+	return newCell(users[len(users)-1], operations[0], s.world, s.snapshot.Load())
 }
 
 // bearAll has an index born at each tick until ctx ends.

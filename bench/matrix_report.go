@@ -8,7 +8,7 @@ import (
 )
 
 func (x *matrix) write(w io.Writer) {
-	fmt.Fprintf(w, "%s %d rounds, %s born every %v.\n\n", x.On, x.Rounds, "an index", x.Born)
+	fmt.Fprintf(w, "%s %d rounds, an index born every %v.\n\n", x.On, x.Rounds, x.Born)
 	for _, o := range operations {
 		x.writeOperation(w, o.name)
 	}
@@ -35,8 +35,8 @@ func (x *matrix) writeOperation(w io.Writer, name string) {
 	} else {
 		large = worlds[len(worlds)-1]
 	}
-	fmt.Fprintf(w, "%s, µs for a plan; allocations and bytes with %s:\n\n", capital(name), large.Name)
-	table(w, append(head, "allocations", "bytes")...)
+	fmt.Fprintf(w, "%s, µs for a plan; CPU, allocations and bytes with %s:\n\n", capital(name), large.Name)
+	table(w, append(head, "CPU µs", "allocations", "bytes")...)
 	for _, u := range members() {
 		cells := []string{u.name}
 		for _, v := range worlds {
@@ -46,7 +46,7 @@ func (x *matrix) writeOperation(w io.Writer, name string) {
 			cells = append(cells, ratio(large.cell(name, u.name).Micros, s.Micros).shown(2))
 		}
 		c := large.cell(name, u.name)
-		row(w, append(cells, fmt.Sprint(c.Allocs), grouped(int(c.Bytes)))...)
+		row(w, append(cells, short(spreadOf(c.CPU)), fmt.Sprint(c.Allocs), grouped(int(c.Bytes)))...)
 	}
 	fmt.Fprintln(w)
 }

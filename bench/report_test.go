@@ -117,9 +117,11 @@ func sampleMemory() *memory {
 	}
 }
 
-// TestPlots holds that the plots are whole and show each column for each size.
+// TestPlots holds that the plots are whole and show each column for each size, and each user
+// for each operation.
 func TestPlots(t *testing.T) {
-	for _, p := range sample().plots() {
+	f := func(p plot, times int, columns ...string) {
+		t.Helper()
 		texts := map[string]int{}
 		d := xml.NewDecoder(bytes.NewReader(p.svg()))
 		for {
@@ -134,14 +136,20 @@ func TestPlots(t *testing.T) {
 				texts[string(text)]++
 			}
 		}
-		for _, column := range sample().Columns {
-			if texts[column] != len(sizes) {
-				t.Errorf("%s names %q %d times; want %d", p.file, column, texts[column], len(sizes))
+		for _, column := range columns {
+			if texts[column] != times {
+				t.Errorf("%s names %q %d times; want %d", p.file, column, texts[column], times)
 			}
 		}
 		if bytes.Contains(p.svg(), []byte("NaN")) || bytes.Contains(p.svg(), []byte("Inf")) {
 			t.Errorf("%s has what is no number:\n%s", p.file, p.svg())
 		}
+	}
+	for _, p := range sample().plots() {
+		f(p, len(sizes), sample().Columns...)
+	}
+	for _, p := range sampleMatrix().plots() {
+		f(p, 5, "full privileges", "DLS", thousandRoles)
 	}
 }
 

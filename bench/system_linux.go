@@ -20,6 +20,15 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(used.Nano()), nil
 }
 
+// threadTime returns what this thread has used of the CPU.
+func threadTime() (time.Duration, error) {
+	var used unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used); err != nil {
+		return 0, fmt.Errorf("cannot read the CPU time of a thread: %w", err)
+	}
+	return time.Duration(used.Nano()), nil
+}
+
 // resident returns how much memory of a process is in RAM, now and at most since its
 // start or forgetPeak.
 func resident(pid int) (now, peak int64, err error) {

@@ -12,6 +12,8 @@ var errLinux = errors.New("CPU time and memory of a process are asked of Linux: 
 
 func cpuTime(int) (time.Duration, error) { return 0, errLinux }
 
+func threadTime() (time.Duration, error) { return 0, errLinux }
+
 func resident(int) (now, peak int64, err error) { return 0, 0, errLinux }
 
 func (p process) forgetPeak() (int64, error) { return 0, errLinux }
