@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -30,6 +29,7 @@ type worldResult struct {
 
 	Births  int       // in all rounds
 	Visible []float64 // ms until an index that was learnt of is decided on, the longest
+	Work    []float64 // ms of CPU for that, the most
 	Live    []float64 // MiB that are in use, without garbage
 	Swap    []float64 // MiB, while the next state is there as well
 	Peak    []float64 // MiB of the heap while indices were born, with garbage
@@ -122,9 +122,11 @@ func (b breadth) measure(ctx context.Context, l *law, users []member, w world, i
 		}
 	}
 	into.Births += len(found.births)
-	if len(found.births) > 0 {
-		into.Visible = append(into.Visible, digits(micros(slices.Max(found.births))/1000))
+	longest, most := time.Duration(0), time.Duration(0)
+	for _, b := range found.births {
+		longest, most = max(longest, b.took), max(most, b.cpu)
 	}
+	into.Visible, into.Work = append(into.Visible, digits(micros(longest)/1000)), append(into.Work, digits(micros(most)/1000))
 	live, swap, err := s.heaps()
 	if err != nil {
 		return err
@@ -194,7 +196,7 @@ func coldPlan(l *law, u member, o operation, s *standing) (time.Duration, error)
 // underBirths is what is seen while indices are born.
 type underBirths struct {
 	cells  []timed
-	births []time.Duration // how long each took to be seen
+	births []birth
 	peak   uint64
 }
 
@@ -237,6 +239,8 @@ func newBirth(s *standing) *cell {
 
 // bearAll has an index born at each tick until ctx ends.
 func (b breadth) bearAll(ctx context.Context, s *standing, first *cell, into *underBirths) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	tick := time.NewTicker(b.births)
 	defer tick.Stop()
 	for {
@@ -245,11 +249,11 @@ func (b breadth) bearAll(ctx context.Context, s *standing, first *cell, into *un
 			return nil
 		case <-tick.C:
 		}
-		took, err := s.bear(first)
+		seen, err := s.bear(first)
 		if err != nil {
 			return err
 		}
-		into.births = append(into.births, took)
+		into.births = append(into.births, seen)
 	}
 }
 

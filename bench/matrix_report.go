@@ -53,10 +53,10 @@ func (x *matrix) writeOperation(w io.Writer, name string) {
 
 // writeWorlds shows what the worlds hold and how the next state comes.
 func (x *matrix) writeWorlds(w io.Writer) {
-	table(w, "world", "born", "decided on within ms", "slowest plan on one index, µs", "live heap, MiB", "with the next state", "heap peak, MiB")
+	table(w, "world", "born", "decided on within ms", "CPU ms of that", "slowest plan on one index, µs", "live heap, MiB", "with the next state", "heap peak, MiB")
 	for i := range x.Worlds {
 		v := &x.Worlds[i]
-		row(w, v.Name, fmt.Sprint(v.Births), spreadOf(v.Visible).String(), spreadOf(v.pauses()).whole(),
+		row(w, v.Name, fmt.Sprint(v.Births), spreadOf(v.Visible).String(), spreadOf(v.Work).String(), spreadOf(v.pauses()).whole(),
 			spreadOf(v.Live).String(), spreadOf(v.Swap).String(), spreadOf(v.Peak).whole())
 	}
 }

@@ -225,21 +225,33 @@ func (s *standing) serve(state *indexresolver.State) {
 	s.snapshot.Store(gate.NewSnapshot(state.Version, s.policy, state))
 }
 
+// birth is how long it took until an index was decided on.
+type birth struct {
+	took time.Duration
+	cpu  time.Duration // of the thread
+}
+
 // bear has an index born, and returns how long it took since it was learnt of until it was
-// decided on: by a request of first, which finds the tables of the state as they are.
-func (s *standing) bear(first *cell) (time.Duration, error) {
+// decided on: by a request of first, which finds the tables of the state as they are. The
+// thread is the caller's own.
+func (s *standing) bear(first *cell) (b birth, err error) {
 	c := s.contents(s.born + 1)
 	began := time.Now()
+	before, err := threadTime()
+	if err != nil {
+		return b, err
+	}
 	if err := s.swap(c); err != nil {
-		return 0, err
+		return b, err
 	}
 	if err := first.plan(s.snapshot.Load()); err != nil {
-		return 0, err
+		return b, err
 	}
-	took := time.Since(began)
+	after, err := threadTime()
+	b = birth{time.Since(began), after - before}
 	if _, ok := s.state.Lookup(indexName(s.indices + s.born)); !ok {
-		return 0, fmt.Errorf("what was born in %s is not there", s.world)
+		return b, fmt.Errorf("what was born in %s is not there", s.world)
 	}
 	s.born++
-	return took, nil
+	return b, err
 }
