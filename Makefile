@@ -43,7 +43,7 @@ soak: testbed ## mixed traffic while policies change and nodes die, with -race (
 	@command -v "$$(go env CC)" >/dev/null || { echo "soak: the race detector needs a C compiler; install gcc"; exit 1; }
 	go test -count=1 -timeout 2h -v ./test/soak -duration $(SOAKTIME)
 
-bench: ## guard beside other proxies, its memory and its plans (BENCHROUNDS=7, about 40 minutes)
+bench: ## guard beside other proxies, its memory, its plans (BENCHROUNDS=7, 40 minutes)
 	go run ./bench -rounds $(BENCHROUNDS)
 
 figures: ## the same, written into docs/benchmarks.md with its plots
