@@ -220,8 +220,12 @@ func (vs *Views) StandIn() string { return vs.standIn }
 // make it mixed, one that an index hides does. What the entries hide by its name counts
 // as hidden whether the index has it or not: else a name that another index shows would
 // tell which. It is so for options that only fetch, too: no field that is hidden
-// somewhere is read there.
+// somewhere is read there. A name that means something else where it is printed is no
+// field at all.
 func (vs *Views) Field(name string, use query.Use) query.Sight {
+	if !query.IsPlain(name) {
+		return query.Absent
+	}
 	var seen [container + 1]bool
 	metadata := vs.isMetadata(name)
 	for _, v := range vs.list {
@@ -254,14 +258,14 @@ func (vs *Views) isMetadata(name string) bool {
 	return IsMetadata(name) && !slices.ContainsFunc(vs.list, func(v *View) bool { return v.Has(name) })
 }
 
-// Expand lists the visible leaf fields that match pattern in any index, and one that
-// another index hides, if there is any; where they are only fetched such are left out,
+// Expand lists the visible leaf fields of plain names that match pattern in any index, and
+// one that another index hides, if there is any; where they are only fetched such are left out,
 // and parts of a source stay, for the answer filter to cut.
 func (vs *Views) Expand(pattern string, use query.Use) (fields []string, mixed string) {
 	found := map[string]bool{}
 	for _, v := range vs.list {
 		for f := range v.m.Expand(pattern) {
-			if f.SubKey == "" && !isContainer(f) && takes(use, f) && v.shows(f) {
+			if f.SubKey == "" && !isContainer(f) && takes(use, f) && v.shows(f) && query.IsPlain(f.Path) {
 				found[f.Path] = true
 			}
 		}

@@ -164,7 +164,7 @@ func TestNamesBelowFields(t *testing.T) {
 		`{"type":"flat_object"}`, `{"type":"flattened"}`, `{"type":"rank_features"}`, `{"type":"sparse_vector"}`,
 		`{"type":"semantic_text"}`, `{"type":"percolator"}`, `{"type":"object","enabled":false}`,
 	} {
-		for _, below := range []string{".k", ".k.deep", ".*", "._value"} {
+		for _, below := range []string{".k", ".k.deep", ".?", "._value"} {
 			f(def, below, all, none, none, none, none)
 		}
 	}
@@ -408,6 +408,38 @@ func TestSlowExclusionOfCopies(t *testing.T) {
 	for field, want := range map[string]bool{"a": true, slow: false, "copy": false} {
 		if got := v.Shows(field); got != want {
 			t.Errorf("%q is shown: %t; want %t", field, got, want)
+		}
+	}
+}
+
+// TestNamesThatAreNotPlain: a field whose name means something else where names are printed
+// is no field under a rule, whatever index has it; answers still show it.
+func TestNamesThatAreNotPlain(t *testing.T) {
+	odd := []string{"*", "*n", "s*", "ssn^1", "^2", "_exists_", "_geoDistance", "_script", "_shard_doc", "_none_", "o^1.x", "attrs.a*b", "attrs.a^1"}
+	const fields = `{"properties":{"*":{"type":"keyword"},"*n":{"type":"keyword"},"s*":{"type":"keyword"},"ssn^1":{"type":"keyword"},"^2":{"type":"keyword"},
+		"_exists_":{"type":"keyword"},"_geoDistance":{"type":"keyword"},"_script":{"type":"keyword"},"_shard_doc":{"type":"keyword"},"_none_":{"type":"keyword"},
+		"o^1":{"type":"nested","properties":{"x":{"type":"keyword"}}},"attrs":{"type":"flat_object"},"ssn":{"type":"keyword"},"plain":{"type":"keyword"}}}`
+	free, bound := NewView(Everything(), parseMapping(t, fields)), NewView(mustCompile(t, "~ssn"), parseMapping(t, staff))
+	alone := NewView(mustCompile(t, "~ssn"), parseMapping(t, fields))
+	for _, list := range [][]*View{{free, bound}, {bound, free}, {alone}} {
+		vs := NewViews(list)
+		for _, name := range append(odd, "o^1") {
+			for use := query.Match; use <= query.Source; use++ {
+				if got := vs.Field(name, use); got != query.Absent {
+					t.Errorf("field %q is seen as %d for use %d; want as absent", name, got, use)
+				}
+			}
+		}
+		for use := query.Match; use <= query.Source; use++ {
+			got, _ := vs.Expand("*", use)
+			if i := slices.IndexFunc(got, func(name string) bool { return !query.IsPlain(name) }); i >= 0 || !slices.Contains(got, "plain") {
+				t.Errorf("%q is expanded to %q for use %d; want plain names alone", "*", got, use)
+			}
+		}
+	}
+	for _, name := range odd {
+		if !alone.Shows(name) || !alone.Projection().shows(name) {
+			t.Errorf("answers hide %q; no rule does", name)
 		}
 	}
 }

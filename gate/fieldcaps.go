@@ -260,6 +260,9 @@ const everywhere = "_feature"
 // A field of the cluster's own that not every index has is there for the sake of others,
 // such as _parent_join for a join, and would tell of them.
 func (t fieldCapsTreatment) shows(name string) bool {
+	if !query.IsPlain(name) {
+		return false // no search finds it under a field rule
+	}
 	mapped := false
 	for _, v := range t.views {
 		mapped = mapped || v.Has(name)

@@ -18,6 +18,21 @@ var metadata = map[string]bool{
 // some versions a document can have a field of that name, which is for [Fields] to say.
 func Nameable(name string) bool { return metadata[name] }
 
+// syntaxWords are names that clusters read as something else than a field where a field can
+// stand: in a text, as a key or element of sort, in stored_fields.
+var syntaxWords = map[string]bool{
+	"_exists_": true, "_geo_distance": true, "_geoDistance": true, "_script": true, "_shard_doc": true, "_none_": true,
+}
+
+// IsPlain reports whether clusters read name as exactly that name wherever this package
+// prints it. A mapping can hold others: "*n" is a pattern in most places, "ssn^1" is the
+// field ssn in a list of fields, "_exists_" asks for the field that a text names. A name that
+// is not plain must not be [Visible]: it could reach a hidden field. Each other character
+// means itself in lists and keys, and is escaped in texts (test/queries holds both to it).
+func IsPlain(name string) bool {
+	return name != "" && !strings.ContainsAny(name, "*^") && !syntaxWords[name]
+}
+
 // seen returns the name under which a field is forwarded: its own, or that of the
 // stand-in if the rule hides it.
 func (k *walker) seen(v esjson.Value, name string, use Use) (string, error) {

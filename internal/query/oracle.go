@@ -219,11 +219,11 @@ func (k *walker) uncomputedTexts(v esjson.Value, c *clause) error {
 		return nil
 	}
 	_, list := v.Lookup("fields")
-	_, one := v.Lookup("default_field")
+	field, one := v.Lookup("default_field")
 	if !list && !one {
 		return k.uncomputed(v, "*", Match)
 	}
-	if text, _ := v.Lookup("query"); c.name == "query_string" && strings.ContainsAny(text.String(), syntax) {
+	if text, _ := v.Lookup("query"); c.name == "query_string" && (strings.ContainsAny(text.String(), syntax) || syntaxWords[field.String()]) {
 		return refuse(text, c.name, "its text may name a field that a script computes; want a text without %s%s", syntax, underDocRule)
 	}
 	return nil

@@ -111,10 +111,11 @@ const (
 // Fields answers what a field rule shows, of metadata as well: see [Nameable].
 type Fields interface {
 	// Field tells how name is seen: a leaf, a multi-field, a field alias, an object or
-	// a nested path, by its full dotted name without wildcards.
+	// a nested path, by its full dotted name without wildcards. What is not plain is
+	// absent, see [IsPlain].
 	Field(name string, use Use) Sight
 
-	// Expand lists the visible leaf fields that match a pattern, sorted and without
+	// Expand lists the visible leaf fields of plain names that match a pattern, sorted and without
 	// repeats, as far as the cluster would take them for this use. If the answer
 	// differs between the groups of indices of the request and use cannot bear that,
 	// mixed names one field that differs.

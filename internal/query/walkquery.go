@@ -1,6 +1,8 @@
 package query
 
 import (
+	"strings"
+
 	"guard/internal/esjson"
 )
 
@@ -93,6 +95,9 @@ func (k *walker) perField(v esjson.Value, c *clause) error {
 		if fields++; fields > 1 {
 			return refuse(m, c.name, "it names more than one field")
 		}
+		if c.name == "geo_distance" && !container && k.fieldRule() && isPartOfPoint(name) {
+			return refuse(m, name, "clusters read it as a part of the point in the field before its last dot; want the point below that field%s", underFieldRule)
+		}
 		shown, err := k.seen(m, name, Match)
 		if err != nil {
 			return err
@@ -110,6 +115,12 @@ func (k *walker) perField(v esjson.Value, c *clause) error {
 		k.endOptions()
 		return err
 	})
+}
+
+// isPartOfPoint reports whether geo_distance takes name, with a scalar below it, for a part of
+// the point in another field: {"place.geohash": "u4pr"}.
+func isPartOfPoint(name string) bool {
+	return strings.HasSuffix(name, ".lat") || strings.HasSuffix(name, ".lon") || strings.HasSuffix(name, ".geohash")
 }
 
 // exists prints an exists clause under a field rule: a pattern or an object stands
