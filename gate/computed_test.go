@@ -31,6 +31,7 @@ func TestComputedFields(t *testing.T) {
 		`{"bool":{"should":[{"bool":{"must_not":[{"term":{"dk":"x"}}]}}]}}`, `{"constant_score":{"filter":{"term":{"dk":"x"}}}}`,
 		`{"multi_match":{"query":"x","fields":["text","dk^2"]}}`, `{"multi_match":{"query":"x","fields":["d*"]}}`, `{"multi_match":{"query":"x"}}`,
 		`{"query_string":{"query":"x"}}`, `{"query_string":{"query":"dk:x","fields":["text"]}}`, `{"query_string":{"query":"x","default_field":"*"}}`,
+		`{"query_string":{"query":"dk","default_field":"_exists_"}}`,
 		`{"simple_query_string":{"query":"x"}}`, `{"simple_query_string":{"query":"x","fields":["*k"]}}`,
 		`{"function_score":{"field_value_factor":{"field":"dk"}}}`, `{"function_score":{"functions":[{"filter":{"term":{"dk":"x"}},"weight":2}]}}`,
 	} {
@@ -50,7 +51,7 @@ func TestComputedFields(t *testing.T) {
 		f("/b/_search", query, false)
 	}
 	for target, refused := range map[string]bool{
-		"/a/_search?q=x": true, "/a/_search?q=dk:x": true, "/a/_search?q=x&df=text": false, "/a/_search?q=x&df=dk": true, "/a/_count?q=dk:x": true, "/b/_search?q=dk:x": false,
+		"/a/_search?q=x": true, "/a/_search?q=dk:x": true, "/a/_search?q=x&df=text": false, "/a/_search?q=x&df=dk": true, "/a/_count?q=dk&df=_exists_": true, "/a/_count?q=dk:x": true, "/b/_search?q=dk:x": false,
 	} {
 		got := gist(t, planFor(t, s, "GET", target, ""))
 		if is := strings.Contains(got, "script"); is != refused {

@@ -118,9 +118,9 @@ func (k *walker) perField(v esjson.Value, c *clause) error {
 }
 
 // isPartOfPoint reports whether geo_distance takes name, with a scalar below it, for a part of
-// the point in another field: {"place.geohash": "u4pr"}.
+// the point in another field: {"place.lat": 48}.
 func isPartOfPoint(name string) bool {
-	return strings.HasSuffix(name, ".lat") || strings.HasSuffix(name, ".lon") || strings.HasSuffix(name, ".geohash")
+	return strings.HasSuffix(name, ".lat") || strings.HasSuffix(name, ".lon")
 }
 
 // exists prints an exists clause under a field rule: a pattern or an object stands
