@@ -50,6 +50,7 @@ func TestMappingFilter(t *testing.T) {
 	f("~ssn", `{"properties":{"ssn":{"type":"keyword"},"number":{"type":"alias","path":"ssn"},"a":{"type":"long"},"b":{"type":"alias","path":"a"}}}`, `{"properties":{"a":{"type":"long"},"b":{"type":"alias","path":"a"}}}`)
 
 	// What can name a hidden field anywhere else is left out.
+	f("~ssn", `{"properties":{"a":{"type":"long"},"sug":{"type":"completion","contexts":[{"name":"x","type":"category","path":"ssn"}]}}}`, `{"properties":{"a":{"type":"long"}}}`)
 	f("~ssn", `{"dynamic":"strict","dynamic_templates":[{"ssn":{"match":"ssn","mapping":{}}}],"_meta":{"ssn":1},"runtime":{"r":{"type":"long","script":"ssn"}},"_source":{"excludes":["ssn"]},"_routing":{"required":true},"properties":{"a":{"type":"long","meta":{"ssn":"x"}}}}`,
 		`{"dynamic":"strict","_routing":{"required":true},"properties":{"a":{"type":"long"}}}`)
 	f("~ssn", `{"properties":{"a":{"type":"long","script":"emit(ssn)","index":false}}}`, `{"properties":{}}`)

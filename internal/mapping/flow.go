@@ -17,10 +17,10 @@ func newFlow(m *Mapping) flow {
 		case MultiField:
 			w.edge(f.Parent, f.Path)
 		case Alias:
-			w.edge(f.AliasOf, f.Path)
-			if whole, ok := m.around(f.AliasOf); ok {
-				w.edge(whole, f.Path)
-			}
+			w.reads(m, f.Path, f.AliasOf)
+		}
+		for _, source := range f.Contexts {
+			w.reads(m, f.Path, source)
 		}
 		for _, target := range f.CopyTo {
 			w.edge(f.Path, target)
@@ -34,6 +34,14 @@ func newFlow(m *Mapping) flow {
 	}
 	w.belowScripts(m)
 	return w
+}
+
+// reads notes that path shows the value of source, or of the opaque field around it.
+func (w *flow) reads(m *Mapping, path, source string) {
+	w.edge(source, path)
+	if whole, ok := m.around(source); ok {
+		w.edge(whole, path)
+	}
 }
 
 // around returns the opaque field that path lies below.

@@ -71,6 +71,13 @@ func TestFamily(t *testing.T) {
 	f(`{"runtime":{"b":{"type":"long","script":"emit(1)"}},"properties":{"a":{"type":"long"},"b":{"type":"long"}}}`, "a", "a", "b")
 	f(`{"properties":{"a":{"type":"long"}},"runtime":{"l":{"type":"lookup","target_index":"hr"}}}`, "a", "a", "l")
 
+	// A completion keeps the values of its contexts.
+	suggest := `{"properties":{"a":{"type":"keyword","copy_to":"b"},"b":{"type":"keyword"},"o":{"type":"flat_object"},"one":{"type":"completion","contexts":{"name":"x","type":"category","path":"a"}},
+		"s":{"type":"completion","contexts":[{"name":"x","type":"category"},{"name":"y","type":"category","path":"b"},{"name":"z","type":"geo","path":"o.k"}]}}}`
+	f(suggest, "a", "a", "b", "one", "s")
+	f(suggest, "o.k", "o", "s")
+	f(suggest, "s", "s")
+
 	// A copy to a field that no document has created yet.
 	f(`{"properties":{"a":{"type":"text","copy_to":"later"}}}`, "a", "a", "later")
 

@@ -44,6 +44,7 @@ type Field struct {
 	NestedPath string
 	AliasOf    string   // the target of an alias
 	CopyTo     []string // the targets of copy_to
+	Contexts   []string // the fields whose values a completion keeps with its own
 
 	// Opaque fields have no list of what is below them: flattened objects, objects
 	// that are not enabled, fields that index parts of their value under names of

@@ -242,6 +242,8 @@ func (b *builder) params(f *Field, def esjson.Value) error {
 			}
 		case "copy_to":
 			f.CopyTo, err = texts(v)
+		case "contexts":
+			f.Contexts = contextPaths(v)
 		case "enabled":
 			var on bool
 			if on, err = boolean(v); err == nil && !on && f.Kind != Leaf {
@@ -307,6 +309,18 @@ func texts(v esjson.Value) ([]string, error) {
 		return nil, fmt.Errorf("%s is %s; want a string or an array of strings", v.Path(), v.Kind())
 	}
 	return out, nil
+}
+
+// contextPaths returns the fields that contexts read, of which one can stand by itself.
+func contextPaths(v esjson.Value) []string {
+	var out []string
+	if path, ok := v.Lookup("path"); ok {
+		out = append(out, strings.Clone(path.String()))
+	}
+	for _, e := range v.Elements() {
+		out = append(out, contextPaths(e)...)
+	}
+	return out
 }
 
 func (b *builder) multiFields(main *Field, v esjson.Value) error {
