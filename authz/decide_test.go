@@ -135,9 +135,8 @@ func TestDecideParts(t *testing.T) {
 	for _, mode := range []string{"Ld", "v4"} {
 		f(mode, asIs, "a*,b*", Allow, "a")
 		f(mode, single, "a*,b*", Deny, "a")
-		f(mode, fixed, "a*,b*", Deny, "a")
+		f(mode, fixed, "a*,b1", Deny, "a")
 		f(mode, single, "nosuch*", Deny, "a") // one thing, and there is none
-		f(mode, fixed, ".o*", Deny, "all")    // can't be left out
 		f(mode, asks(), "a1", Deny, "all")    // asks nothing: a slip of the caller
 		f(mode, asks("indices:data/read/search", "indices:data/read/get"), "b1", Deny, "search")
 		f(mode, asks("indices:data/read/search", "indices:data/read/get"), "b1", Allow, "search", "get") // roles add up
@@ -148,12 +147,18 @@ func TestDecideParts(t *testing.T) {
 		f(mode, asks("missing:indices:admin/create", "indices:data/read/get"), "a1", Allow, "a")
 		f(mode, asks("missing:indices:admin/create", "indices:data/read/get"), "a9", Deny, "a")
 	}
+	f("Ld", fixed, "a*,b*", Deny, "a")
+	f("Ld", fixed, ".o*", Deny, "all") // can't be left out
 	f("Ld", asks("indices:admin/mappings/get"), "a*,b*", Deny, "a")
 	f("L", asks("indices:admin/delete"), "*", Deny, "all") // on all at once for nobody
 	f("L", asks("indices:admin/delete"), "a*", Allow, "all")
 	f("v4", asks("indices:admin/delete"), "*", Allow, "all")
-	f("v4", func(p *ask.Part) { p.Opts.AllowNoIndices = false }, "b*", Deny, "a")
-	f("v4", func(p *ask.Part) { p.Opts.Expand = 0 }, "a*,b*", Deny, "a")
+	// What a wildcard found and is not granted is not there.
+	f("v4", fixed, "a*,b*", Allow, "a")
+	f("v4", fixed, ".o*", Allow, "all")
+	f("v4", func(p *ask.Part) { p.Opts.AllowNoIndices = false }, "b*", Allow, "a")
+	f("v4", func(p *ask.Part) { p.Opts.AllowNoIndices = false }, "b*,b1", Deny, "a") // a name that was written is
+	f("v4", func(p *ask.Part) { p.Opts.Expand = 0 }, "a*,b*", Allow, "a")
 	f("v4", func(p *ask.Part) { p.Opts = names.Options{IgnoreUnavailable: true} }, "a1,b1", Allow, "a")
 }
 

@@ -50,6 +50,12 @@ func (d *Decision) Matrix(most int) (list Matrix, more int) {
 	return c.list, c.more
 }
 
+// On returns d as if the names that were asked meant res: its matrix is about these.
+func (d Decision) On(res ask.Resolved) Decision {
+	d.asked.res = res
+	return d
+}
+
 // cells collects a matrix.
 type cells struct {
 	list Matrix

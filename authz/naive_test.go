@@ -332,6 +332,7 @@ func (n *naive) decideV4(part ask.Part, res ask.Resolved, asked map[string]ask.T
 		return verdictOf{}
 	}
 	left, taken, forbidden := map[string]bool{}, false, false
+	reduces := n.sec.Dynamic.IgnoreUnauthorizedIndices
 	for name, t := range asked {
 		closed := n.closed(name)
 		for _, m := range t.Members {
@@ -346,19 +347,19 @@ func (n *naive) decideV4(part ask.Part, res ask.Resolved, asked map[string]ask.T
 			continue
 		}
 		taken = true
-		forbidden = forbidden || !(closed && t.Wildcard)
+		forbidden = forbidden || !(t.Wildcard && (closed || reduces))
 	}
 	wild := res.All
 	for _, e := range part.Exprs {
 		wild = wild || strings.Contains(string(e), "*")
 	}
-	reducible := n.sec.Dynamic.IgnoreUnauthorizedIndices && (part.Opts.IgnoreUnavailable || wild && part.Opts.Expand&names.ExpandOpen != 0)
+	reducible := reduces && !part.Fixed && (part.Opts.IgnoreUnavailable || wild)
 	switch {
-	case taken && (part.Single || part.Fixed), forbidden && !reducible:
+	case taken && part.Single, forbidden && !reducible:
 		return verdictOf{}
 	case len(left) > 0:
 		return verdictOf{true, taken, sorted(left)}
-	case taken && !part.Opts.AllowNoIndices:
+	case forbidden && !part.Opts.AllowNoIndices:
 		return verdictOf{}
 	}
 	for _, pr := range part.Privileges {

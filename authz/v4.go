@@ -1,13 +1,17 @@
 package authz
 
 import (
+	"time"
+
+	"guard/config"
 	"guard/internal/ask"
-	"guard/internal/names"
 )
 
 // The rules of "v4" are those of the plugin's newer evaluator: aliases and streams
-// stay whole and are granted by their own names, and names are taken away from any
-// request that names them by a wildcard or ignores unavailable ones.
+// stay whole and are granted by their own names. What a wildcard found and is not
+// granted counts as not found, whatever the request does: else the answer would tell
+// how forbidden names begin. Names that the client wrote are taken away from a request
+// that has a wildcard as well, or ignores unavailable names; else they refuse it.
 
 func (q *query) v4() Decision {
 	out := outcome{all: q.asked()}
@@ -15,66 +19,73 @@ func (q *query) v4() Decision {
 		q.v4Target(&out, i)
 	}
 	remote, allRemote := q.splitRemote()
+	forbidden := out.forbidden || !allRemote
+	targets := out.targets()
 	switch {
-	case q.mustBeWhole(&out):
+	case q.part.Single && (out.taken || len(out.all) == 0):
 		return q.deny()
-	case len(out.all) == 0 && len(q.res.Remote) == 0:
-		return q.v4Empty(false)
-	case !out.forbidden && allRemote:
-		return q.v4Allow(out.targets(), remote, out.taken)
-	case !q.v4Reducible():
+	case forbidden && !q.v4Reducible():
+		return q.deny()
+	case len(targets)+len(remote) == 0 && !q.v4Empty(forbidden):
 		return q.deny()
 	}
-	return q.v4Allow(out.targets(), remote, true)
+	return q.allow(targets, remote, out.taken || !allRemote)
 }
 
-// v4Target judges target i by its name. An alias or stream that holds a closed
-// index is not granted.
+// v4Target judges target i by its name.
 func (q *query) v4Target(out *outcome, i int) {
 	t := &out.all[i]
-	closed := q.anyClosed(t)
-	granted := false
-	switch t.Kind {
-	case ask.Index, ask.DataStream:
-		granted = !closed && q.mayIndex(t.Name)
-	case ask.Alias:
-		granted = !closed && q.mayName(t.Name, false)
-	case ask.Missing:
-		granted = !closed && q.mayName(t.Name, true)
-	}
-	if granted {
+	switch granted, closed := q.v4Granted(t); {
+	case granted:
 		out.keep(i)
-		return
+	default:
+		out.drop(i, t.Wildcard && (closed || q.policy.reduce))
 	}
-	out.drop(i, closed && t.Wildcard)
 }
 
-// v4Allow allows what is left, which may be nothing.
-func (q *query) v4Allow(targets []ask.Target, remote []names.Expr, reduced bool) Decision {
-	if len(targets) == 0 && len(remote) == 0 {
-		return q.v4Empty(reduced)
+// v4Granted reports whether a target is granted by its name. An alias or stream that
+// holds a closed index is not.
+func (q *query) v4Granted(t *ask.Target) (granted, closed bool) {
+	switch {
+	case q.anyClosed(t):
+		return false, true
+	case t.Kind == ask.Index || t.Kind == ask.DataStream:
+		return q.mayIndex(t.Name), false
+	default:
+		return q.mayName(t.Name, t.Kind == ask.Missing), false
 	}
-	return q.allow(targets, remote, reduced)
 }
 
-// v4Empty decides on no names at all: nothing may happen to nothing only if the
-// actions are granted somewhere, and nothing may come of something only if the
-// client allows no indices.
-func (q *query) v4Empty(reduced bool) Decision {
-	if reduced && !q.part.Opts.AllowNoIndices {
-		return q.deny()
-	}
-	if !q.every(false, func(g *grant) bool { return !g.nothing() }) {
-		return q.deny()
-	}
-	return q.allow(nil, nil, reduced)
-}
-
-// v4Reducible reports whether names may be taken away from this part.
-func (q *query) v4Reducible() bool {
-	if !q.policy.reduce || q.part.Single || q.part.Fixed {
+// v4Empty reports whether nothing may be done: only if the actions are granted
+// somewhere, and if something that the client wrote was taken away, only if he allows
+// no indices.
+func (q *query) v4Empty(forbidden bool) bool {
+	if forbidden && !q.part.Opts.AllowNoIndices {
 		return false
 	}
-	opts := q.part.Opts
-	return opts.IgnoreUnavailable || (q.wild() && opts.Expand&names.ExpandOpen != 0)
+	return q.every(false, func(g *grant) bool { return !g.nothing() })
+}
+
+// v4Reducible reports whether names that the client wrote may be taken away from this
+// part.
+func (q *query) v4Reducible() bool {
+	return q.policy.reduce && !q.part.Single && !q.part.Fixed && (q.part.Opts.IgnoreUnavailable || q.wild())
+}
+
+// Seen returns which names there are for who, where those that are not granted for part
+// must be as if they did not exist, and nil where all names count. What of them are found
+// by a wildcard Decide takes away by itself: it is needed where other names than those
+// have a say.
+func (p *Policy) Seen(who *ask.Principal, c Cluster, part ask.Part, now time.Time) func(*ask.Target) bool {
+	if p.evaluation != config.EvaluationV4 || !p.reduce || part.Single {
+		return nil
+	}
+	q := query{question: question{policy: p, subject: p.subject(who), cluster: c, part: part, now: now}}
+	if !q.prepare() || len(q.checks()) == 0 {
+		return nil
+	}
+	return func(t *ask.Target) bool {
+		granted, _ := q.v4Granted(t)
+		return granted
+	}
 }

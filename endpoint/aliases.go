@@ -27,6 +27,7 @@ type AliasAction struct {
 	Indices []names.Expr
 	Aliases []names.Expr
 	Value   esjson.Value // the whole action, for printing
+	Part    int          // the position of the part that asks on Indices
 }
 
 // AliasPut is what PUT _alias makes of path and body.
@@ -221,7 +222,8 @@ func (m Match) askAliasActions(q Query, rules Rules) (Asked, error) {
 	}
 	asked := Asked{Actions: actions}
 	if rules.AliasNames {
-		for _, a := range actions {
+		for i, a := range actions {
+			actions[i].Part = len(asked.Parts)
 			asked.Parts = append(asked.Parts, m.actionParts(a)...)
 		}
 		return asked, nil
@@ -234,7 +236,8 @@ func (m Match) askAliasActions(q Query, rules Rules) (Asked, error) {
 			privileges = aliasesAndDeletion
 		}
 	}
-	for _, a := range actions {
+	for i, a := range actions {
+		actions[i].Part = i
 		p := m.part(a.Indices, m.Route.Opts)
 		p.Privileges = privileges
 		asked.Parts = append(asked.Parts, p)

@@ -37,7 +37,7 @@ func (s *Snapshot) Explain(who *ask.Principal, r *ask.Request, known Known) Expl
 	e.Template = pl.m.Template()
 	for j := range pl.all {
 		if j.part.Privileges != nil {
-			e.Parts = append(e.Parts, j.explained())
+			e.Parts = append(e.Parts, pl.explained(j))
 		}
 	}
 	return e
@@ -52,6 +52,18 @@ func (pl *plan) look() {
 	if err = pl.readAsked(); err == nil {
 		pl.decide()
 	}
+}
+
+// explained shows a part with all names that it means, also those that were as if they
+// did not exist.
+func (pl *plan) explained(j *judged) Judged {
+	e := j.explained()
+	if j.resolved.Beyond {
+		if res, err := pl.s.state.Resolve(j.part.Exprs, j.part.Opts, pl.r.Now); err == nil {
+			e.Resolved, e.Decision = res, e.Decision.On(res)
+		}
+	}
+	return e
 }
 
 func (j *judged) explained() Judged {

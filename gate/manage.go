@@ -2,7 +2,6 @@ package gate
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -139,27 +138,23 @@ func (pl *plan) checkRemovedAliases() *ask.Rejection {
 		return nil
 	}
 	if name, ok := pl.m.Name(); ok && pl.m.Route.Targets == endpoint.AliasNamed {
-		return pl.checkRemoval(pl.whole().part.Exprs, names.Split(name))
+		return pl.checkRemoval(pl.whole(), names.Split(name))
 	}
 	for _, a := range pl.asked.Actions {
 		if a.Op != endpoint.AliasRemove {
 			continue
 		}
-		if rej := pl.checkRemoval(a.Indices, a.Aliases); rej != nil {
+		if rej := pl.checkRemoval(pl.judgedPart(a.Part), a.Aliases); rej != nil {
 			return rej
 		}
 	}
 	return nil
 }
 
-// checkRemoval refuses to remove aliases from indices unless each one that patterns among
-// exprs mean is granted.
-func (pl *plan) checkRemoval(indices, exprs []names.Expr) *ask.Rejection {
-	res, err := pl.s.state.Resolve(indices, pl.m.Route.Opts, pl.r.Now)
-	if err != nil {
-		return asRejection(err)
-	}
-	for _, index := range indexresolver.Indices(res) {
+// checkRemoval refuses to remove aliases from the indices of on unless each one that
+// patterns among exprs mean is granted.
+func (pl *plan) checkRemoval(on *judged, exprs []names.Expr) *ask.Rejection {
+	for _, index := range indexresolver.Indices(ask.Resolved{Targets: on.Allowed}) {
 		x, _ := pl.s.state.Index(index)
 		for _, a := range x.Aliases {
 			if !means(exprs, a.Alias) {
@@ -287,7 +282,7 @@ func (pl *plan) sendAliases(method, target string, body []byte) Outcome {
 // writeAction writes one action with its indices one by one: a wildcard would mean
 // what there is when the cluster reads it.
 func (pl *plan) writeAction(w *esjson.Writer, a endpoint.AliasAction) *ask.Rejection {
-	list, rej := pl.decidedNames(a.Indices)
+	list, rej := pl.decidedNames(pl.judgedPart(a.Part))
 	if rej != nil {
 		return rej
 	}
@@ -311,42 +306,23 @@ func (pl *plan) writeAction(w *esjson.Writer, a endpoint.AliasAction) *ask.Rejec
 	return nil
 }
 
-// decidedNames resolves names that were allowed as a whole.
-func (pl *plan) decidedNames(exprs []names.Expr) ([]string, *ask.Rejection) {
-	res, err := pl.s.state.Resolve(exprs, pl.m.Route.Opts, pl.r.Now)
-	if err != nil {
-		return nil, asRejection(err)
+// decidedNames lists the names of a part that were allowed.
+func (pl *plan) decidedNames(j *judged) ([]string, *ask.Rejection) {
+	if len(j.resolved.Remote) > 0 {
+		return nil, badRequest("an alias cannot name an index of another cluster: [%s]", names.Clip(writtenText(j.part.Exprs)))
 	}
-	if len(res.Remote) > 0 {
-		return nil, badRequest("an alias cannot name an index of another cluster: [%s]", names.Clip(writtenText(exprs)))
+	if rej := pl.noMatch(j); rej != nil {
+		return nil, rej
 	}
-	list := slices.Clone(res.Unknown)
-	for _, t := range res.Targets {
-		list = append(list, t.Name)
+	if len(j.Allowed) == 0 {
+		return nil, ask.NoSuchIndex(writtenText(j.part.Exprs), ask.IndexOrAlias)
 	}
-	if len(list) == 0 {
-		return nil, ask.NoSuchIndex(writtenText(exprs), ask.IndexOrAlias)
-	}
-	for _, name := range list {
-		if !pl.allowed(name) {
-			return nil, asRejection(fmt.Errorf("BUG: %q would be forwarded and was not decided", name))
-		}
+	list := make([]string, len(j.Allowed))
+	for i := range j.Allowed {
+		list[i] = j.Allowed[i].Name
 	}
 	slices.Sort(list)
 	return slices.Compact(list), nil
-}
-
-// allowed reports whether name is a target that some part of the request was granted.
-func (pl *plan) allowed(name string) bool {
-	if pl.granted == nil {
-		pl.granted = map[string]bool{}
-		for j := range pl.all {
-			for i := range j.Allowed {
-				pl.granted[j.Allowed[i].Name] = true
-			}
-		}
-	}
-	return pl.granted[name]
 }
 
 // planPutAlias writes the alias with its indices in the path, wherever they stood.
@@ -355,7 +331,7 @@ func (pl *plan) planPutAlias() Outcome {
 		return reject(rej)
 	}
 	put := pl.asked.Alias
-	list, rej := pl.decidedNames(put.Indices)
+	list, rej := pl.decidedNames(pl.whole())
 	if rej != nil {
 		return reject(rej)
 	}
@@ -392,7 +368,7 @@ func (pl *plan) planDeleteAlias() Outcome {
 	if rej := pl.unruled(); rej != nil {
 		return reject(rej)
 	}
-	list, rej := pl.decidedNames(pl.whole().part.Exprs)
+	list, rej := pl.decidedNames(pl.whole())
 	if rej != nil {
 		return reject(rej)
 	}

@@ -27,8 +27,6 @@ type plan struct {
 
 	expanded int // what was judged so far means so many names
 	compared int // with so many names were its wildcards compared
-
-	granted map[string]bool // see allowed; made when it is first asked
 }
 
 // judged is a part with what it resolved to and what was decided.
@@ -97,11 +95,8 @@ func (pl *plan) mayHaveCome(lacking bool) bool { return lacking && !pl.known.Fre
 // error is errNeedState, errTooManyTargets, or a refusal of the part.
 func (pl *plan) judge(part ask.Part) (judged, error) {
 	j := judged{part: part}
-	if pl.compared += pl.s.state.Compared(part.Exprs); pl.compared > maxCompared {
-		return j, errTooManyTargets
-	}
 	var err error
-	if j.resolved, err = pl.s.state.Resolve(part.Exprs, part.Opts, pl.r.Now); err != nil {
+	if j.resolved, err = pl.resolve(part); err != nil {
 		return j, err
 	}
 	if pl.expanded += len(j.resolved.Targets); pl.expanded > maxTargets {
@@ -113,6 +108,27 @@ func (pl *plan) judge(part ask.Part) (judged, error) {
 		return j, errNeedState
 	}
 	return j, nil
+}
+
+// resolve says what the names of a part mean to the principal. Where more names have a
+// say than the decision sees, those that are not granted must have none: it is resolved
+// again as if they did not exist.
+func (pl *plan) resolve(part ask.Part) (ask.Resolved, error) {
+	res, err := pl.resolveSeen(part, nil)
+	if err != nil || !res.Beyond {
+		return res, err
+	}
+	if seen := pl.s.policy.Seen(pl.who, cluster{pl.s.state}, part, pl.r.Now); seen != nil {
+		return pl.resolveSeen(part, seen)
+	}
+	return res, nil
+}
+
+func (pl *plan) resolveSeen(part ask.Part, seen func(*ask.Target) bool) (ask.Resolved, error) {
+	if pl.compared += pl.s.state.Compared(part.Exprs); pl.compared > maxCompared {
+		return ask.Resolved{}, errTooManyTargets
+	}
+	return pl.s.state.ResolveSeen(part.Exprs, part.Opts, pl.r.Now, seen)
 }
 
 // ask decides a part that is resolved. What is asked only of a document with a new
@@ -165,6 +181,14 @@ func asRejection(err error) *ask.Rejection {
 // whole returns the decision on the request itself, which every route asks first.
 func (pl *plan) whole() *judged { return &pl.first }
 
+// judgedPart returns the decision on part i of the request.
+func (pl *plan) judgedPart(i int) *judged {
+	if i == 0 {
+		return &pl.first
+	}
+	return &pl.items[i-1]
+}
+
 // slots returns the decisions on the items.
 func (pl *plan) slots() []judged { return pl.items }
 
@@ -199,8 +223,8 @@ type forwarded struct {
 // name that it could ever match is granted alike, else the names one by one (law 3).
 func (pl *plan) forwardNames(j *judged) (forwarded, *ask.Rejection) {
 	f := forwarded{opts: j.part.Opts}
-	if n := j.resolved.NoMatch; len(n) > 0 && !j.part.Opts.AllowNoIndices {
-		return f, pl.missing(j, string(n[0]))
+	if rej := pl.noMatch(j); rej != nil {
+		return f, rej
 	}
 	if len(j.Allowed)+len(j.Remote) == 0 {
 		if !j.part.Opts.AllowNoIndices {
@@ -214,6 +238,15 @@ func (pl *plan) forwardNames(j *judged) (forwarded, *ask.Rejection) {
 		return f, nil
 	}
 	return pl.listNames(j, (*forwarded).add), nil
+}
+
+// noMatch is what the cluster says of a wildcard of j that matches nothing, where each
+// has to match something.
+func (pl *plan) noMatch(j *judged) *ask.Rejection {
+	if n := j.resolved.NoMatch; len(n) > 0 && !j.part.Opts.AllowNoIndices {
+		return pl.missing(j, string(n[0]))
+	}
+	return nil
 }
 
 // listNames writes what was allowed of j one by one, each target as add has it.

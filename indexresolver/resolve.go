@@ -23,6 +23,17 @@ import (
 // An alias or data stream that a wildcard matched stays whole where all of its
 // indices are meant, else the indices stand for themselves. The result is read-only.
 func (s *State) Resolve(exprs []names.Expr, opts names.Options, now time.Time) (ask.Resolved, error) {
+	return s.resolve(exprs, walk{opts: opts}, now)
+}
+
+// ResolveSeen is Resolve on what s would be without the names that are not seen: it
+// says what exprs mean to somebody to whom these must be as if they did not exist. No
+// expression, or "*" alone, still means every index, seen or not.
+func (s *State) ResolveSeen(exprs []names.Expr, opts names.Options, now time.Time, seen func(*ask.Target) bool) (ask.Resolved, error) {
+	return s.resolve(exprs, walk{opts: opts, seen: seen}, now)
+}
+
+func (s *State) resolve(exprs []names.Expr, w walk, now time.Time) (ask.Resolved, error) {
 	if s.Empty() {
 		return ask.Resolved{}, &ask.Rejection{
 			Status: http.StatusServiceUnavailable, Reason: ask.ReasonStateStale,
@@ -31,11 +42,11 @@ func (s *State) Resolve(exprs []names.Expr, opts names.Options, now time.Time) (
 	}
 	if len(exprs) == 1 {
 		// Fast path: a name that exists is no wildcard, date math or remote name.
-		if e, ok := s.entries[string(exprs[0])]; ok {
+		if e, ok := s.entries[string(exprs[0])]; ok && w.sees(e) {
 			return ask.Resolved{Targets: e.itself}, nil
 		}
 	}
-	w := walk{state: s, opts: opts, literal: map[*entry]bool{}, indices: map[*entry]bool{}, named: map[*entry]bool{}}
+	w.state, w.literal, w.indices, w.named = s, map[*entry]bool{}, map[*entry]bool{}, map[*entry]bool{}
 	local := make([]names.Expr, 0, len(exprs))
 	for _, e := range exprs {
 		switch e, remote, err := compute(e, now); {
@@ -50,11 +61,11 @@ func (s *State) Resolve(exprs []names.Expr, opts names.Options, now time.Time) (
 	// With a remote part "*" is taken as one of several, which is the wider reading:
 	// whether such a cluster exists, and so whether "*" stands alone, is not known.
 	if len(w.out.Remote) == 0 && (len(local) == 0 || len(local) == 1 && local[0].IsAll()) {
-		return ask.Resolved{All: true, Targets: s.all[opts.Expand&names.ExpandAll]()}, nil
+		return ask.Resolved{All: true, Targets: s.all[w.opts.Expand&names.ExpandAll]()}, nil
 	}
 	if len(local) == 1 && len(w.out.Remote) == 0 {
 		if targets, ok := w.single(local[0]); ok {
-			return ask.Resolved{Targets: targets}, nil
+			return ask.Resolved{Targets: targets, Beyond: !w.opts.AllowNoIndices}, nil
 		}
 	}
 	for _, e := range local {
@@ -129,6 +140,7 @@ func badExpression(e names.Expr, why string) error {
 type walk struct {
 	state *State
 	opts  names.Options
+	seen  func(*ask.Target) bool // nil: every name is
 	// literal are the names that were written out and are searched.
 	literal map[*entry]bool
 	// indices are those that are searched not only through a literal alias or stream.
@@ -150,7 +162,7 @@ func (w *walk) step(e names.Expr) error {
 		w.lookup(e)
 		return nil
 	}
-	if found, ok := w.state.entries[string(e)]; ok {
+	if found, ok := w.entry(e); ok {
 		w.take(found)
 		return nil
 	}
@@ -169,9 +181,17 @@ func (w *walk) step(e names.Expr) error {
 	return nil
 }
 
+// entry returns the name e, if it exists and is seen.
+func (w *walk) entry(e names.Expr) (*entry, bool) {
+	found, ok := w.state.entries[string(e)]
+	return found, ok && w.sees(found)
+}
+
+func (w *walk) sees(e *entry) bool { return w.seen == nil || w.seen(&e.itself[0]) }
+
 // lookup takes a name that was written out, or notes that there is none.
 func (w *walk) lookup(e names.Expr) {
-	if found, ok := w.state.entries[string(e)]; ok {
+	if found, ok := w.entry(e); ok {
 		w.take(found)
 		return
 	}
@@ -192,6 +212,7 @@ func (w *walk) take(e *entry) {
 // expand takes what the wildcard e matches. Closed indices of a literal alias are
 // meant; those of a matched one only if the options say so.
 func (w *walk) expand(e names.Expr) {
+	w.out.Beyond = w.out.Beyond || !w.opts.AllowNoIndices
 	found := false
 	for m := range w.matches(e) {
 		found = true
@@ -215,6 +236,7 @@ func (w *walk) expand(e names.Expr) {
 // excludeAll takes out the names that the wildcard e would expand to, and their
 // indices. An alias that was written out is still searched.
 func (w *walk) excludeAll(e names.Expr) {
+	w.out.Beyond = true
 	if !w.opts.AllowNoIndices {
 		w.out.Excluded = append(w.out.Excluded, string(e))
 	}
@@ -235,10 +257,11 @@ func (w *walk) excludeAll(e names.Expr) {
 // exclude takes one name out. Of a matched alias or data stream only the name goes,
 // and with it the alias's filter: the clusters have put its indices in its place.
 func (w *walk) exclude(e names.Expr) {
+	w.out.Beyond = true
 	if !w.opts.IgnoreUnavailable {
 		w.out.Excluded = append(w.out.Excluded, string(e))
 	}
-	if m, ok := w.state.entries[string(e)]; ok {
+	if m, ok := w.entry(e); ok {
 		delete(w.named, m)
 		delete(w.literal, m)
 		delete(w.indices, m)
@@ -254,7 +277,7 @@ func (w *walk) matches(e names.Expr) func(yield func(*entry) bool) {
 		}
 		for _, m := range w.state.withPrefix(string(e)) {
 			skip := m.kind == ask.Alias && w.opts.IgnoreAliases || m.kind == ask.DataStream && w.opts.IgnoreDataStreams
-			if !skip && p.Match(m.name) && !yield(m) {
+			if !skip && p.Match(m.name) && w.sees(m) && !yield(m) {
 				return
 			}
 		}
@@ -318,6 +341,7 @@ func (w *walk) result() ask.Resolved {
 			continue
 		}
 		whole[m] = w.isWhole(m)
+		w.out.Beyond = w.out.Beyond || !whole[m]
 		for _, index := range m.members {
 			ways[index] = append(ways[index], m)
 		}

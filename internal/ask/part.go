@@ -97,6 +97,10 @@ type Resolved struct {
 	// and for which the cluster answers 404 if nothing has them. The expression is
 	// forwarded as it stands only if they are granted as well; else 404 and 200 tell.
 	Excluded []string
+	// Beyond tells that other names than those of Targets had a say in what the
+	// expressions mean: names that were excluded, groups whose indices stand for
+	// themselves, whatever made a wildcard match anything.
+	Beyond bool
 }
 
 // RestrictionID is the canonical hash of a restriction's meaning. The zero value is

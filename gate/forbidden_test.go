@@ -1,0 +1,235 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"guard/config"
+	"guard/endpoint"
+	"guard/indexresolver"
+	"guard/internal/ask"
+)
+
+// pubRole grants everything on pub* and nothing else.
+const pubRole = `  cluster_permissions: ["*"]
+  index_permissions:
+    - {index_patterns: ["pub*", ".pub*"], allowed_actions: ["*"]}
+`
+
+// forbiddenThing is something that the principal of pubRole may not see, and a name of it.
+type forbiddenThing struct {
+	kind, name string
+	indices    []indexresolver.Index
+	streams    []indexresolver.DataStream
+	aliasOf    []string // names of visible indices that get it as an alias
+}
+
+// forbiddenThings are of every kind that a name can be.
+func forbiddenThings() []forbiddenThing {
+	const generation = ".ds-sec-ds-000001"
+	stream := func(hidden bool) ([]indexresolver.Index, []indexresolver.DataStream) {
+		return []indexresolver.Index{{Name: generation, Hidden: true}}, []indexresolver.DataStream{{Name: "sec-ds", Hidden: hidden, Indices: []string{generation}}}
+	}
+	of := func(kind, name string, x indexresolver.Index) forbiddenThing {
+		if x.Name == "" {
+			x.Name = name
+		}
+		return forbiddenThing{kind: kind, name: name, indices: []indexresolver.Index{x}}
+	}
+	list := []forbiddenThing{
+		of("open", "sec-1", indexresolver.Index{}),
+		of("closed", "sec-1", indexresolver.Index{Closed: true}),
+		of("hidden", "sec-1", indexresolver.Index{Hidden: true}),
+		of("hidden and closed", "sec-1", indexresolver.Index{Hidden: true, Closed: true}),
+		of("dot name", ".sec-1", indexresolver.Index{}),
+		of("hidden dot name", ".sec-1", indexresolver.Index{Hidden: true}),
+		of("security index", ".opendistro_security", indexresolver.Index{Hidden: true}),
+		of("alias", "sec-al", indexresolver.Index{Name: "zz-1", Aliases: []indexresolver.Membership{{Alias: "sec-al"}}}),
+		of("hidden alias", "sec-al", indexresolver.Index{Name: "zz-1", Aliases: []indexresolver.Membership{{Alias: "sec-al", Hidden: true}}}),
+		of("filtered alias", "sec-al", indexresolver.Index{Name: "zz-1", Aliases: []indexresolver.Membership{{Alias: "sec-al", Filter: []byte(`{"match_all":{}}`)}}}),
+		of("alias of a closed index", "sec-al", indexresolver.Index{Name: "zz-1", Closed: true, Aliases: []indexresolver.Membership{{Alias: "sec-al"}}}),
+		{kind: "alias of an index that is seen", name: "sec-al", aliasOf: []string{"pub-1"}},
+		{kind: "alias of indices that are seen, one closed", name: "sec-al", aliasOf: []string{"pub-1", "pub-closed"}},
+	}
+	indices, streams := stream(false)
+	list = append(list,
+		forbiddenThing{kind: "data stream", name: "sec-ds", indices: indices, streams: streams},
+		forbiddenThing{kind: "backing index", name: generation, indices: indices, streams: streams})
+	indices, streams = stream(true)
+	return append(list, forbiddenThing{kind: "hidden data stream", name: "sec-ds", indices: indices, streams: streams})
+}
+
+// seenWorld is what pubRole sees, and x, if any.
+func seenWorld(t *testing.T, x *forbiddenThing) *Snapshot {
+	t.Helper()
+	indices := []indexresolver.Index{
+		{Name: "pub-1", Aliases: []indexresolver.Membership{{Alias: "pub-al"}}}, {Name: "pub-2"},
+		{Name: "pub-closed", Closed: true}, {Name: "pub-hidden", Hidden: true}, {Name: ".ds-pub-ds-000001", Hidden: true},
+	}
+	streams := []indexresolver.DataStream{{Name: "pub-ds", Indices: []string{".ds-pub-ds-000001"}}}
+	if x != nil {
+		indices, streams = append(indices, x.indices...), append(streams, x.streams...)
+		for i := range indices {
+			if slices.Contains(x.aliasOf, indices[i].Name) {
+				indices[i].Aliases = append(indices[i].Aliases, indexresolver.Membership{Alias: x.name})
+			}
+		}
+	}
+	return worldBy(t, config.EvaluationV4, pubRole, indices, streams...)
+}
+
+// wordings are the ways to write the name of x in an expression.
+func wordings(x string) []string {
+	begins := x[:2] + "*"
+	list := []string{x, x + ",pub-1", "pub-1," + x, "pub-*," + x, "nosuch," + x, "-" + x, "<" + x + ">"}
+	for _, w := range []string{begins, "*" + x[1:]} {
+		list = append(list, w, w+",pub-1", "pub-*,"+w, w+","+x, "pub-2,"+w+",nosuch*", w+",-"+x, "pub-*,-"+w, w+",-pub-1")
+	}
+	return append(list, "*", "_all", "*,-"+x, "*,-pub-2", "pub-*,-"+x, ".*", "far:"+begins)
+}
+
+// indexOptionSets are the combinations of the options that say how names are read.
+func indexOptionSets() []map[string]string {
+	var sets []map[string]string
+	for _, none := range []string{"", "false"} {
+		for _, unavailable := range []string{"", "true"} {
+			for _, expand := range []string{"", "closed", "hidden", "none", "all"} {
+				set := map[string]string{}
+				for key, v := range map[string]string{"allow_no_indices": none, "ignore_unavailable": unavailable, "expand_wildcards": expand} {
+					if v != "" {
+						set[key] = v
+					}
+				}
+				sets = append(sets, set)
+			}
+		}
+	}
+	return sets
+}
+
+// wordedRequest is a request that names indices.
+type wordedRequest struct{ method, target, body string }
+
+// requestsOn are the requests of a route on an expression: in each place that it has.
+func requestsOn(t *testing.T, route *endpoint.Route, expr string, options map[string]string) []wordedRequest {
+	t.Helper()
+	method, _, _ := strings.Cut(route.Methods, ",")
+	var query []string
+	if slices.ContainsFunc(route.Params, func(p endpoint.Param) bool { return p.Kind == endpoint.IndexOption }) {
+		for _, key := range []string{"allow_no_indices", "ignore_unavailable", "expand_wildcards"} {
+			if v, ok := options[key]; ok {
+				query = append(query, key+"="+v)
+			}
+		}
+	} else if len(options) > 0 {
+		return nil
+	}
+	escaped := strings.NewReplacer("<", "%3C", ">", "%3E").Replace(expr)
+	var list []wordedRequest
+	add := func(path, body string) {
+		target := path
+		if len(query) > 0 {
+			target += "?" + strings.Join(query, "&")
+		}
+		list = append(list, wordedRequest{method, target, body})
+	}
+	fill := func(path, index, name string) string {
+		return strings.NewReplacer("{index}", index, "{name}", name, "{id}", "1").Replace(path)
+	}
+	quoted := `"` + strings.ReplaceAll(expr, ",", `","`) + `"`
+	for _, path := range route.Paths {
+		switch route.Targets {
+		case endpoint.NoTargets:
+		case endpoint.PathIndex, endpoint.CreateIndexBody:
+			add(fill(path, escaped, ""), `{}`)
+		case endpoint.PathName:
+			add(fill(path, "", escaped), "")
+		case endpoint.MsearchHeaders:
+			header := []string{`"index":[` + quoted + `]`}
+			for key, v := range options {
+				header = append(header, fmt.Sprintf("%q:%q", key, v))
+			}
+			slices.Sort(header)
+			list = append(list, wordedRequest{method, fill(path, "pub-2", ""), "{" + strings.Join(header, ",") + "}\n{}\n"})
+			add(fill(path, escaped, ""), "{}\n{}\n")
+		case endpoint.MgetDocs:
+			add(fill(path, escaped, ""), `{"ids":["1"]}`)
+			add(fill(path, "pub-2", ""), fmt.Sprintf(`{"docs":[{"_index":%q,"_id":"1"}]}`, expr))
+		case endpoint.BulkLines:
+			for _, op := range []string{"index", "create", "delete", "update"} {
+				list = append(list, wordedRequest{method, fill(path, "pub-2", ""), fmt.Sprintf("{%q:{\"_index\":%q,\"_id\":\"1\"}}\n{\"doc\":{}}", op, expr)})
+			}
+		case endpoint.AliasActions:
+			for _, action := range []string{
+				`{"add":{"indices":[` + quoted + `],"alias":"pub-new"}}`, `{"remove":{"indices":[` + quoted + `],"alias":"pub-al"}}`,
+				`{"remove_index":{"indices":[` + quoted + `]}}`, `{"add":{"index":"pub-1","aliases":[` + quoted + `]}}`,
+				`{"remove":{"indices":[` + quoted + `],"alias":"p*"}}`, `{"add":{"index":"pub-2","alias":"pub-new"}},{"remove_index":{"indices":[` + quoted + `]}}`,
+			} {
+				add(path, `{"actions":[`+action+`]}`)
+			}
+		case endpoint.AliasBody:
+			add(fill(path, escaped, "pub-new"), `{"alias":"pub-new"}`)
+			add(fill(path, "pub-1", escaped), `{}`)
+		case endpoint.AliasNamed, endpoint.AliasLookup:
+			add(fill(path, escaped, "pub-al"), "")
+			add(fill(path, escaped, "pub*"), "")
+			if route.Targets == endpoint.AliasLookup || !strings.Contains(expr, "*") && expr != "_all" {
+				add(fill(path, "pub-1", escaped), "") // but for what is removed by a pattern: see TestRemoveByPattern
+			}
+		default:
+			t.Fatalf("route %s names indices in a place that this test does not know", route.ID)
+		}
+	}
+	return list
+}
+
+// plan is what becomes of r, in one line; a bulk is run.
+func (r wordedRequest) plan(t *testing.T, s *Snapshot) string {
+	t.Helper()
+	body := r.body
+	if strings.HasSuffix(r.target, "_bulk") {
+		body = ""
+	}
+	request := requestFor(t, r.method, r.target, body)
+	out := s.Plan(s.Principal(ask.Identity{Name: "u"}), request, Known{Fresh: len(r.target)%4 > 0})
+	lines := strings.Split(r.body, "\n")
+	if strings.HasPrefix(lines[0], `{"delete"`) {
+		lines = lines[:1]
+	}
+	return fmt.Sprint(out.Kind, out.NeedState, strings.Join(show(t, out, lines), "|"))
+}
+
+// TestForbiddenIsMissing holds that by "v4" a name that is not granted and one that does
+// not exist are the same to every endpoint of the catalogue, however it is written and
+// whatever it is the name of: what becomes of the request tells nothing.
+func TestForbiddenIsMissing(t *testing.T) {
+	without, plans := seenWorld(t, nil), 0
+	missing := map[wordedRequest]string{} // what becomes of it without any of them
+	routes := endpoint.Catalogue()
+	for _, x := range forbiddenThings() {
+		with := seenWorld(t, &x)
+		for i := range routes {
+			if routes[i].NotBuilt {
+				continue
+			}
+			for _, options := range indexOptionSets() {
+				for _, expr := range wordings(x.name) {
+					for _, r := range requestsOn(t, &routes[i], expr, options) {
+						plans++
+						if _, ok := missing[r]; !ok {
+							missing[r] = r.plan(t, without)
+						}
+						if got := r.plan(t, with); got != missing[r] {
+							t.Fatalf("%s, %s %s %s: without [%s] (%s): %s; with it: %s", routes[i].ID, r.method, r.target, r.body, x.name, x.kind, missing[r], got)
+						}
+					}
+				}
+			}
+		}
+	}
+	if plans < 100_000 {
+		t.Errorf("compared %d plans; want more: the catalogue is not asked", plans)
+	}
+}
