@@ -144,7 +144,28 @@ func (c *compiler) role(name string, src config.Role) {
 			}
 		}
 	}
+	c.warnAliases(r)
 	c.policy.roles[name] = r
+}
+
+// warnAliases warns of rights on the aliases of indices that the role can't read: whoever
+// may give an index a name has there what he has on that name.
+func (c *compiler) warnAliases(r *role) {
+	const read = "indices:data/read/search"
+	unread := func(p indexPattern) bool {
+		if p.template != nil || p.date != "" {
+			return false // what it names is not known here
+		}
+		return !slices.ContainsFunc(r.entries, func(e *entry) bool {
+			return e.actions.Match(read) && slices.ContainsFunc(e.patterns, func(q indexPattern) bool { return q.static.Covers(p.static) })
+		})
+	}
+	for _, e := range r.entries {
+		if e.actions.Match("indices:admin/aliases") && !e.actions.Match(read) && slices.ContainsFunc(e.patterns, unread) {
+			c.warn(e.pos.At("allowed_actions"), read+" as well, or no rights on aliases: whoever may give an index another name has on it all that he has on that name",
+				"indices:admin/aliases on indices that this role can't read")
+		}
+	}
 }
 
 func (c *compiler) entry(src config.IndexPermission) *entry {

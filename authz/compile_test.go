@@ -109,6 +109,12 @@ func TestCompileWarnings(t *testing.T) {
 		`g.allowed_actions[1]: unknown action or group "raed"`) // once, and not for each role that has the group
 	f(`roles: {a: {index_permissions: [{index_patterns: ["${user}"]}]}}`, "a.index_permissions[0].index_patterns[0]: unknown variable ${user}")
 	f(`roles: {a: {index_permissions: [{dls: '{"a":"${x}"}'}]}}`, "a.index_permissions[0].dls: unknown variable ${x}")
+	const unread = "a.index_permissions[0].allowed_actions: indices:admin/aliases on indices that this role can't read"
+	f(`roles: {a: {index_permissions: [{index_patterns: [x], allowed_actions: ["indices:admin/aliases*"]}]}}`, unread)
+	f(`roles: {a: {index_permissions: [{index_patterns: [x, "y*"], allowed_actions: ["indices:admin/*"]}, {index_patterns: ["z*"], allowed_actions: ["*"]}]}}`, unread)
+	f(`roles: {a: {index_permissions: [{index_patterns: [x], allowed_actions: ["indices:admin/*"]}, {index_patterns: ["x*"], allowed_actions: ["indices:data/read*"]}]}}`)
+	f(`roles: {a: {index_permissions: [{index_patterns: [x, z], allowed_actions: ["indices:admin/*"]}, {index_patterns: ["x*"], allowed_actions: ["indices:data/read*"]}]}}`, unread)
+	f(`roles: {a: {index_permissions: [{index_patterns: ["${user.name}"], allowed_actions: ["*"]}, {index_patterns: ["/x/"], allowed_actions: ["*"]}]}}`)
 }
 
 // TestActionGroups holds that groups are expanded through groups, also in circles,
