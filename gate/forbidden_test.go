@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"guard/authz"
 	"guard/config"
 	"guard/endpoint"
 	"guard/indexresolver"
@@ -231,5 +232,74 @@ func TestForbiddenIsMissing(t *testing.T) {
 	}
 	if plans < 100_000 {
 		t.Errorf("compared %d plans; want more: the catalogue is not asked", plans)
+	}
+}
+
+// TestNothingGranted holds what a wildcard is answered of which nothing granted is left.
+func TestNothingGranted(t *testing.T) {
+	x := forbiddenThings()[0]
+	s := seenWorld(t, &x)
+	f := func(method, target, body, want string) {
+		t.Helper()
+		if got := gist(t, planFor(t, s, method, target, body)); got != want {
+			t.Errorf("%s %s %s: %s; want %s", method, target, body, got, want)
+		}
+	}
+	const missing = "reject 404 not_found: no such index [sec-*]"
+	f("GET", "/sec-*/_search", "", "GET /.none*,-*/_search")
+	f("GET", "/sec-*/_search?allow_no_indices=false", "", missing)
+	f("GET", "/sec-*,pub-1/_search?allow_no_indices=false", "", missing)
+	f("GET", "/s*/_count?expand_wildcards=closed", "", "GET /.none*,-*/_count?expand_wildcards=open")
+	f("GET", "/pub-c*/_alias?expand_wildcards=closed&allow_no_indices=false", "", "GET /pub-c*/_alias?expand_wildcards=closed&allow_no_indices=false")
+	f("DELETE", "/sec-*?allow_no_indices=false", "", missing)
+	f("GET", "/_resolve/index/sec-*?allow_no_indices=false", "", missing)
+	f("HEAD", "/sec-*?allow_no_indices=false", "", missing)
+	// The cluster would take out the indices of an alias that is not granted.
+	f("GET", "/pub-*,-sx*/_count", "", "GET /pub-1,pub-2,pub-ds/_count?ignore_unavailable=true")
+	f("GET", "/pub-*,-sx/_count?ignore_unavailable=true", "", "GET /pub-1,pub-2,pub-ds/_count?ignore_unavailable=true")
+	f("GET", "/pub-*,-pub-2*/_count", "", "GET /pub-*,-pub-2*/_count")
+	// A name that is written is refused, whether it exists or not.
+	f("GET", "/sec-1/_search", "", "reject 403 no_privilege: "+none("indices:data/read/search", "sec-1"))
+	f("GET", "/sec-2/_search", "", "reject 403 no_privilege: "+none("indices:data/read/search", "sec-2"))
+	f("GET", "/sec-*,sec-1/_search?allow_no_indices=false", "", "reject 403 no_privilege: "+none("indices:data/read/search", "sec-*, sec-1"))
+
+	// Each alias action means what is granted for it.
+	const add = `{"add":{"index":"%s","alias":"pub-new"}}`
+	actions := func(indices string) string { return `{"actions":[` + fmt.Sprintf(add, indices) + `]}` }
+	f("POST", "/_aliases", actions("sec-*"), missing)
+	f("POST", "/_aliases", actions("sec-1"), "reject 403 no_privilege: "+none("indices:admin/aliases", "sec-1"))
+	f("POST", "/_aliases", actions("*-*"), `POST /_aliases | {"actions":[{"add":{"indices":["pub-1","pub-2","pub-ds"],"alias":"pub-new"}}]}`)
+	f("PUT", "/*1/_alias/pub-new", "", "PUT /pub-1/_alias/pub-new")
+	f("DELETE", "/*/_alias/sec-al", "", "reject 403 no_privilege: "+none("indices:admin/aliases", "sec-al"))
+}
+
+// TestAliasActionsApart holds that an action on aliases means the names that are granted
+// for it, and not those that another one of the request is granted for.
+func TestAliasActionsApart(t *testing.T) {
+	const role = `  cluster_permissions: ["*"]
+  index_permissions:
+    - {index_patterns: ["pub*"], allowed_actions: ["indices:admin/aliases"]}
+    - {index_patterns: ["old*"], allowed_actions: ["indices:admin/delete"]}
+`
+	s := worldBy(t, config.EvaluationV4, role, []indexresolver.Index{{Name: "pub-1"}, {Name: "old-1"}})
+	const body = `{"actions":[{"add":{"index":"*1","alias":"pub-new"}},{"remove_index":{"index":"*1"}}]}`
+	const want = `POST /_aliases | {"actions":[{"add":{"indices":["pub-1"],"alias":"pub-new"}},{"remove_index":{"indices":["old-1"]}}]}`
+	if got := gist(t, planFor(t, s, "POST", "/_aliases", body)); got != want {
+		t.Errorf("%s: %s; want %s", body, got, want)
+	}
+}
+
+// TestForbiddenIsExplained holds that the names which a request must not tell of are shown
+// to whoever asks why.
+func TestForbiddenIsExplained(t *testing.T) {
+	x := forbiddenThings()[0]
+	s := seenWorld(t, &x)
+	e := s.Explain(s.Principal(ask.Identity{Name: "u"}), requestFor(t, "GET", "/sec-*,pub-1/_search?allow_no_indices=false", ""), Known{Fresh: true})
+	if len(e.Parts) != 1 {
+		t.Fatalf("explained %d parts; want 1", len(e.Parts))
+	}
+	cells, _ := e.Parts[0].Decision.Matrix(10)
+	if !slices.ContainsFunc(cells, func(c authz.Cell) bool { return c.Target == "sec-1" && !c.Granted }) {
+		t.Errorf("the matrix is %+v; want sec-1 in it", cells)
 	}
 }

@@ -314,25 +314,34 @@ func (pl *plan) coversWhole(j *judged) bool {
 		exprs = []names.Expr{"*"}
 	}
 	for i, e := range exprs {
-		text := string(e)
-		switch {
-		case text == "_all":
-			text = "*"
-		case i > 0 && strings.HasPrefix(text, "-"):
-			continue // an exclusion only narrows
-		case strings.ContainsAny(text, "?<>:/") || strings.HasPrefix(text, "-"):
-			return false
+		excluded, not := e.Excluded()
+		if not = not && i > 0; !not {
+			excluded = e
 		}
-		p, err := names.ParsePattern(text)
-		if err != nil {
-			return false
-		}
-		id, ok := pl.s.policy.Covers(pl.who, j.part.Privileges, p, pl.r.Now)
-		if !ok || len(j.Groups) == 1 && id != j.Groups[0].Restriction {
+		id, ok := pl.covers(j, excluded)
+		// An exclusion only narrows. But an alias that is not granted takes its indices out.
+		if !ok || !not && len(j.Groups) == 1 && id != j.Groups[0].Restriction {
 			return false
 		}
 	}
 	return true
+}
+
+// covers reports whether all that e can match is granted for what j asks, and with which
+// restriction.
+func (pl *plan) covers(j *judged, e names.Expr) (ask.RestrictionID, bool) {
+	text := string(e)
+	if text == "_all" {
+		text = "*"
+	}
+	if strings.ContainsAny(text, "?<>:/") || strings.HasPrefix(text, "-") {
+		return ask.RestrictionID{}, false
+	}
+	p, err := names.ParsePattern(text)
+	if err != nil {
+		return ask.RestrictionID{}, false
+	}
+	return pl.s.policy.Covers(pl.who, j.part.Privileges, p, pl.r.Now)
 }
 
 // hasWildcard reports whether exprs mean more than the names they spell.
