@@ -36,14 +36,15 @@ type savedEngine struct {
 }
 
 type savedIndex struct {
-	Name    string          `json:"name"`
-	UUID    string          `json:"uuid,omitempty"`
-	Closed  bool            `json:"closed,omitempty"`
-	Hidden  bool            `json:"hidden,omitempty"`
-	System  bool            `json:"system,omitempty"`
-	Sort    []string        `json:"sort,omitempty"`
-	Aliases []savedAlias    `json:"aliases,omitempty"`
-	Mapping json.RawMessage `json:"mapping,omitempty"`
+	Name      string          `json:"name"`
+	UUID      string          `json:"uuid,omitempty"`
+	Closed    bool            `json:"closed,omitempty"`
+	Hidden    bool            `json:"hidden,omitempty"`
+	System    bool            `json:"system,omitempty"`
+	Sort      []string        `json:"sort,omitempty"`
+	Analyzers []string        `json:"analyzers,omitempty"`
+	Aliases   []savedAlias    `json:"aliases,omitempty"`
+	Mapping   json.RawMessage `json:"mapping,omitempty"`
 }
 
 type savedAlias struct {
@@ -88,7 +89,9 @@ func (s *State) Save(w io.Writer) error {
 }
 
 func saveIndex(x *Index) savedIndex {
-	out := savedIndex{Name: x.Name, UUID: x.UUID, Closed: x.Closed, Hidden: x.Hidden, System: x.System, Sort: x.Sort, Mapping: x.Mapping}
+	out := savedIndex{
+		Name: x.Name, UUID: x.UUID, Closed: x.Closed, Hidden: x.Hidden, System: x.System, Sort: x.Sort, Analyzers: x.Analyzers, Mapping: x.Mapping,
+	}
 	for _, m := range x.Aliases {
 		out.Aliases = append(out.Aliases, savedAlias{m.Alias, m.Filter, m.IndexRouting, m.SearchRouting, m.Hidden})
 	}
@@ -97,8 +100,8 @@ func saveIndex(x *Index) savedIndex {
 
 func (e *entry) saveStream() savedStream { return savedStream{e.name, e.hidden, e.names} }
 
-// Load reads what Save wrote, or somebody wrote by hand: a key that is unknown or given
-// twice to one name is an error. The state is as old as it was when it was saved.
+// Load reads what Save wrote, or somebody wrote by hand: an unknown key is an error, and a
+// name that comes twice. The state is as old as it was when it was saved.
 func Load(r io.Reader) (*State, error) {
 	var in saved
 	dec := json.NewDecoder(r)
@@ -130,7 +133,10 @@ func Load(r io.Reader) (*State, error) {
 }
 
 func (x *savedIndex) load() Index {
-	out := Index{Name: x.Name, UUID: x.UUID, Closed: x.Closed, Hidden: x.Hidden, System: x.System, Sort: x.Sort, Mapping: compact(x.Mapping)}
+	out := Index{
+		Name: x.Name, UUID: x.UUID, Closed: x.Closed, Hidden: x.Hidden, System: x.System, Sort: x.Sort, Analyzers: x.Analyzers,
+		Mapping: compact(x.Mapping),
+	}
 	if out.Mapping == nil {
 		out.Mapping = []byte("{}")
 	}

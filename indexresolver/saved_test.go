@@ -2,24 +2,32 @@ package indexresolver
 
 import (
 	"bytes"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// TestSaved: a state that is saved and loaded is the same, order and all.
+// TestSaved: a state that is saved and loaded is the same, order and all. What it is tried
+// on has each thing that a state knows of an index, an alias and a data stream.
 func TestSaved(t *testing.T) {
-	first, err := New(Contents{
+	contents := Contents{
 		ClusterUUID: "c", StateUUID: "s", Term: 2, Version: 7, FetchedAt: time.Unix(1e9, 0),
 		Engine: Engine{Distribution: OpenSearch, Version: "2.19.4", Major: 2, Minor: 19},
 		Indices: []Index{
 			{Name: "a", UUID: "ua", Closed: true, Mapping: []byte(`{"properties":{"x":{"type":"date"}}}`), Sort: []string{"x"},
-				Aliases: []Membership{{Alias: "f", Filter: []byte(`{"term":{"x":"<"}}`), IndexRouting: "1", SearchRouting: "1,2"}}},
+				Analyzers: []string{"default", "mine"},
+				Aliases:   []Membership{{Alias: "f", Filter: []byte(`{"term":{"x":"<"}}`), IndexRouting: "1", SearchRouting: "1,2"}, {Alias: "h", Hidden: true}}},
 			{Name: "b", Hidden: true, System: true, Mapping: []byte(`{}`), Aliases: []Membership{{Alias: "f"}}},
 			{Name: ".ds-s-2", Mapping: []byte(`{}`)}, {Name: ".ds-s-1", Mapping: []byte(`{}`)},
 		},
 		DataStreams: []DataStream{{Name: "s", Hidden: true, Indices: []string{".ds-s-2", ".ds-s-1"}}},
-	}, nil)
+	}
+	complete(t, contents.Indices[0], contents.Indices[1])
+	complete(t, contents.Indices[0].Aliases[0], contents.Indices[0].Aliases[1])
+	complete(t, contents.DataStreams[0])
+	first, err := New(contents, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,6 +49,17 @@ func TestSaved(t *testing.T) {
 	var again bytes.Buffer
 	if err := second.Save(&again); err != nil || again.String() != text {
 		t.Errorf("saved again it is %s, %v; want\n%s", again.String(), err, text)
+	}
+}
+
+// complete fails if a field of their type is empty in all examples: it would be lost unseen.
+func complete[T any](t *testing.T, examples ...T) {
+	t.Helper()
+	typ := reflect.TypeFor[T]()
+	for i := range typ.NumField() {
+		if !slices.ContainsFunc(examples, func(x T) bool { return !reflect.ValueOf(x).Field(i).IsZero() }) {
+			t.Errorf("no example has %s of %s", typ.Field(i).Name, typ)
+		}
 	}
 }
 
