@@ -47,7 +47,8 @@ type PolicyTestSend struct {
 	ContentType string `yaml:"content_type"` // default: JSON, or lines of it where the endpoint takes lines
 }
 
-// The verdicts that a test may want. VerdictAllowed is each but VerdictRefused.
+// The verdicts that a test may want. VerdictAllowed is each but VerdictRefused, and refuses
+// no item either.
 const (
 	VerdictAllowed   = "allowed"
 	VerdictRefused   = "refused"
@@ -154,6 +155,11 @@ func (w *PolicyTestWant) complete(r *report) {
 	w.looked = make(map[string]bool)
 	for key := range w.Pos.keys {
 		w.looked[key] = true
+	}
+	for key, text := range map[string]string{"verdict": w.Verdict, "says": w.Says} {
+		if w.Wants(key) && text == "" { // any request would pass
+			r.fault(w.Pos.At(key), "what is wanted, or no such key", "nothing is wanted")
+		}
 	}
 	if w.Verdict == "" && len(w.looked) == 0 {
 		r.fault(w.Pos, "what becomes of the request: "+strings.Join(verdicts, ", "), "nothing is wanted")

@@ -2,14 +2,18 @@ package policytest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
 
 	"guard/config"
 	"guard/explain"
+	"guard/internal/ask"
 )
 
 // compare returns what of a report is not as it is wanted.
@@ -47,11 +51,25 @@ func orNothing(text string) string {
 }
 
 func (c *comparison) verdict() {
-	want, got := c.want.Verdict, c.report.Verdict.Effect
-	allowed := want == config.VerdictAllowed && got != explain.Refused
-	if want != "" && want != got && !allowed {
-		c.fault("verdict", want, c.report.Verdict.Sentence())
+	want, got := c.want.Verdict, &c.report.Verdict
+	switch {
+	case want == config.VerdictAllowed && got.Effect != explain.Refused:
+		if items := c.refusedItems(); len(items) > 0 && !c.want.Wants("refused_items") {
+			c.fault("verdict", want, fmt.Sprint("refused items ", items))
+		}
+	case want == config.VerdictRefused && got.Effect == explain.Refused:
+		if slices.Contains(wrongRequest, got.Reason) && !c.want.Wants("reason") && !c.want.Wants("status") && !c.want.Wants("says") {
+			c.fault("verdict", "refused by the policy, or a reason", got.Sentence())
+		}
+	case want != "" && want != got.Effect:
+		c.fault("verdict", want, got.Sentence())
 	}
+}
+
+// wrongRequest are the reasons that say nothing of the policy: a slip in a test, as in the
+// name of an endpoint, would pass for a refusal that is wanted.
+var wrongRequest = []string{
+	string(ask.ReasonUnknownEndpoint), string(ask.ReasonUnknownParam), string(ask.ReasonUnknownBody), string(ask.ReasonBadRequest),
 }
 
 func (c *comparison) number(key string, want, got int) {
@@ -77,7 +95,7 @@ func (c *comparison) set(key string, want, got []string) {
 	}
 }
 
-func sorted(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
+func sorted[T cmp.Ordered](list []T) []T { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
 // missing compares the cells that are not granted. A wanted one may leave its name out.
 func (c *comparison) missing() {
@@ -103,15 +121,21 @@ func (c *comparison) items() {
 	if !c.want.Wants("refused_items") {
 		return
 	}
-	var got []int
-	for i := range c.report.Parts {
-		if part := &c.report.Parts[i]; part.Item != nil && !part.Allowed {
-			got = append(got, *part.Item)
-		}
-	}
-	if want := slices.Sorted(slices.Values(c.want.Refused)); !slices.Equal(want, got) {
+	want, got := sorted(c.want.Refused), c.refusedItems()
+	if !slices.Equal(want, got) {
 		c.fault("refused_items", fmt.Sprint(want), fmt.Sprint(got))
 	}
+}
+
+// refusedItems lists the positions of items of which a part is refused, sorted, each once.
+func (c *comparison) refusedItems() []int {
+	var list []int
+	for i := range c.report.Parts {
+		if part := &c.report.Parts[i]; part.Item != nil && !part.Allowed {
+			list = append(list, *part.Item)
+		}
+	}
+	return sorted(list)
 }
 
 // rules compares what is reached and what binds it.
@@ -174,12 +198,15 @@ func sameJSON(a, b string) bool {
 func values(text string) (list []any, err error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
-	for dec.More() {
+	for {
 		var v any
-		if err := dec.Decode(&v); err != nil {
+		err := dec.Decode(&v)
+		switch {
+		case errors.Is(err, io.EOF):
+			return list, nil
+		case err != nil:
 			return nil, fmt.Errorf("cannot read JSON: %w", err)
 		}
 		list = append(list, v)
 	}
-	return list, nil
 }

@@ -210,6 +210,10 @@ func TestPolicyTestsFail(t *testing.T) {
 	f(`{as: anna, send: GET /customers/_search, want: {request: GET /x}}`, "request: want GET /x; got ")
 	f(`{as: anna, send: GET /customers/_search, want: {body: "{}"}}`, "body: want {}; got ")
 	f(`{as: admin, send: {request: POST /_bulk, body: "{}"}, want: {refused_items: [1]}}`, "refused_items: want [1]; got []")
+	f(`{as: anna, send: {request: POST /_mget, body: '{"docs": [{"_index": "logs-shop", "_id": "1"}]}'}, want: allowed}`, "verdict: want allowed; got refused items [0]")
+	f(`{as: anna, send: GET /customers/_serach, want: refused}`, "verdict: want refused by the policy, or a reason; got REFUSED with 403, unknown endpoint")
+	f(`{as: anna, send: {request: POST /customers/_search, body: "{"}, want: refused}`, "verdict: want refused by the policy, or a reason; got REFUSED with 400, bad request")
+	f(`{as: anna, send: GET /customers/_mapping, want: {body: "}"}}`, "body: want }; got nothing")
 	f(`{as: nosuch, send: GET /, want: allowed}`, `no account "nosuch"`)
 }
 
@@ -223,6 +227,10 @@ func TestPolicyTestsFaults(t *testing.T) {
 	_, err = config.ParsePolicyTests("t.yml", []byte("tests:\n  - {as: {}, send: GET, want: maybe}\n  - {as: x, send: {request: \"GET /a {}\", body: b}, want: {}}\n"))
 	if !errors.As(err, &faults) || len(faults) != 5 {
 		t.Errorf("got %v; want five faults", err)
+	}
+	_, err = config.ParsePolicyTests("t.yml", []byte("tests:\n  - {as: x, send: GET /, want: {verdict: '', says: ''}}\n"))
+	if !errors.As(err, &faults) || len(faults) != 2 {
+		t.Errorf("got %v; want both wishes refused that nothing can fail", err)
 	}
 	_, err = config.ParsePolicyTests("t.yml", []byte("state: x\n"))
 	if !errors.As(err, &faults) || len(faults) != 1 {

@@ -19,8 +19,8 @@ func stateCommand() *cobra.Command {
 	save := &cobra.Command{
 		Use: "save [flags] FILE", Short: "Save the names and mappings of the cluster to a file", Args: cobra.ExactArgs(1),
 		Long: `save reads what serve reads of the cluster and writes it to FILE, as JSON: names, mappings,
-aliases with their filters, data streams. No document is in it, and no other setting.
-Only the owner may read the file.`,
+aliases with their filters, data streams, sort fields and names of analysers. No document
+is in it, and no other setting. Only the owner may read the file.`,
 		Example: `  guard state save --config guard.yml state.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return saveState(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), s, args[0])
