@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -20,7 +21,7 @@ var curlTakes = map[string]bool{
 	"-v": false, "--verbose": false, "-f": false, "--fail": false, "-L": false, "--location": false, "-g": false, "--globoff": false,
 	"-N": false, "--no-buffer": false, "--compressed": false, "--http1.1": false, "--basic": false, "--fail-with-body": false,
 	"-o": true, "--output": true, "-w": true, "--write-out": true, "-m": true, "--max-time": true, "--connect-timeout": true, "--cacert": true,
-	"--unix-socket": true, "--resolve": true, "-A": true, "--user-agent": true,
+	"--unix-socket": true, "--resolve": true, "-A": true, "--user-agent": true, "-b": true, "--cookie": true, "-e": true, "--referer": true,
 }
 
 // curlLine is a curl line while it is read.
@@ -31,6 +32,7 @@ type curlLine struct {
 	head      bool // -I
 	hasTarget bool
 	usual     string // content type where no header gives one
+	inURL     string // who asks, by the URL; -u wins
 }
 
 // parseCurl reads the words of a curl line after the command's name. Of the credentials
@@ -98,10 +100,7 @@ func (l *curlLine) option(name, value string) (err error) {
 		user, _, _ := strings.Cut(value, ":")
 		l.who = explain.Somebody{Name: user}
 	case "-H", "--header":
-		key, content, _ := strings.Cut(value, ":")
-		if strings.EqualFold(strings.TrimSpace(key), "content-type") {
-			l.contentType = strings.TrimSpace(content)
-		}
+		l.header(value)
 	case "-d", "--data", "--data-ascii", "--data-raw", "--data-binary", "--json":
 		err = l.addData(name, value)
 	case "--url":
@@ -109,13 +108,29 @@ func (l *curlLine) option(name, value string) (err error) {
 			return errors.New("the curl line has two URLs; want one")
 		}
 		l.hasTarget = true
-		l.target, err = originForm(value)
+		l.target, l.inURL, err = originForm(value)
 	case "-G", "--get":
 		l.inTarget = true
 	case "-I", "--head":
 		l.head = true
 	}
 	return err
+}
+
+// header takes what counts of a header: the type of the body, and the name of who asks.
+func (l *curlLine) header(line string) {
+	key, content, _ := strings.Cut(line, ":")
+	content = strings.TrimSpace(content)
+	switch strings.ToLower(strings.TrimSpace(key)) {
+	case "content-type":
+		l.contentType = content
+	case "authorization":
+		scheme, code, _ := strings.Cut(content, " ")
+		account, err := base64.StdEncoding.DecodeString(strings.TrimSpace(code))
+		if user, _, ok := strings.Cut(string(account), ":"); ok && err == nil && strings.EqualFold(scheme, "basic") {
+			l.who = explain.Somebody{Name: user}
+		}
+	}
 }
 
 func (l *curlLine) addData(name, value string) error {
@@ -152,11 +167,14 @@ func (l *curlLine) finish() (question, error) {
 		body = nil
 	}
 	l.body = body
+	if l.who.Name == "" {
+		l.who.Name = l.inURL
+	}
 	if l.contentType == "" {
 		l.contentType = l.usual
 	}
 	if l.method == "" {
-		l.method = usualMethod(len(body) > 0, l.head)
+		l.method = usualMethod(len(l.data) > 0 && !l.inTarget, l.head) // -d '' is a POST too
 	}
 	return l.question, nil
 }

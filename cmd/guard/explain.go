@@ -101,8 +101,13 @@ type question struct {
 func (e *explaining) question(args []string) (question, error) {
 	if args[0] == "curl" {
 		q, err := parseCurl(args[1:])
-		if e.who.Name != "" {
-			q.who = e.who
+		who := e.who // flags win
+		if who.Name == "" {
+			who.Name = q.who.Name
+		}
+		q.who = who
+		if e.contentType != "" {
+			q.contentType = e.contentType
 		}
 		return q, err
 	}
@@ -111,7 +116,7 @@ func (e *explaining) question(args []string) (question, error) {
 	}
 	q := question{who: e.who, method: args[0], contentType: e.contentType}
 	var err error
-	if q.target, err = originForm(args[1]); err != nil {
+	if q.target, _, err = originForm(args[1]); err != nil {
 		return question{}, err
 	}
 	if len(args) == 3 {
@@ -120,19 +125,20 @@ func (e *explaining) question(args []string) (question, error) {
 	return q, err
 }
 
-// originForm returns the path and the query of a target that may be a whole URL.
-func originForm(target string) (string, error) {
+// originForm returns the path and the query of a target that may be a whole URL, and who
+// asks by that.
+func originForm(target string) (origin, user string, err error) {
 	if strings.HasPrefix(target, "/") {
-		return target, nil
+		return target, "", nil
 	}
 	if !strings.Contains(target, "://") {
 		target = "http://" + target // as curl does
 	}
 	u, err := url.Parse(target)
 	if err != nil || u.Host == "" {
-		return "", fmt.Errorf("target %q; want a path such as /people/_search, or a URL", target)
+		return "", "", errors.New("cannot read the target; want a path such as /people/_search, or a URL") // it may hold a password
 	}
-	return u.RequestURI(), nil
+	return u.RequestURI(), u.User.Username(), nil
 }
 
 // bodyOf returns a body that is written out, or that of a file.

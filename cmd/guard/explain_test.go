@@ -146,11 +146,23 @@ func TestExplainCurl(t *testing.T) {
 	f("PUT", "/a", "{}", "", js, "--json", "{}", "-XPUT", "http://h/a")
 	f("GET", "/a?q=1&b=2", "", "", form, "-G", "http://h/a?q=1", "-d", "b=2")
 	f("HEAD", "/", "", "", "", "-I", "http://h")
+	f("POST", "/a/_refresh", "", "", form, "-d", "", "h/a/_refresh")
+	f("GET", "/a", "", "anna", "", "anna:pw@h/a")
+	f("GET", "/a", "", "sam", "", "https://anna:pw@h/a", "-u", "sam:pw")
+	f("POST", "/a", "{}", "anna", js, "https://h/a", "-H", "content-type: application/json", "-H", "Authorization: Basic YW5uYTpwdw==", "-b", "c=1", "--data-raw", "{}", "--compressed")
 
 	for _, words := range [][]string{{"--proxy", "x", "h"}, {"-sZ", "h"}, {"-X"}, {}, {"http://a/", "http://b/"}} {
 		if q, err := parseCurl(words); err == nil {
 			t.Errorf("curl %q: got %+v; want an error", words, q)
 		}
+	}
+}
+
+// TestExplainCurlFlags: what flags say wins over what the curl line says, each by itself.
+func TestExplainCurlFlags(t *testing.T) {
+	r := explained(t, "--backend-role", "support", "--content-type", "application/json", "--", "curl", "-u", "new:pw", "h/customers/_search", "-d", "{}")
+	if r.User.Name != "new" || len(r.User.Roles) != 1 || r.User.Roles[0].Name != "support_agent" || r.Verdict.Effect != explain.Forwarded {
+		t.Errorf("got %+v for %+v; want it forwarded for new with the role of support", r.Verdict, r.User)
 	}
 }
 
@@ -166,6 +178,7 @@ func TestExplainRefuses(t *testing.T) {
 	f(`attribute "dept"`, "--state", sampleState, "-u", "x", "--attr", "dept=1", "GET", "/")
 	f("want METHOD TARGET [BODY]", "--state", sampleState, "-u", "anna", "GET")
 	f(`--format "xml"`, "--format", "xml", "-u", "anna", "GET", "/")
+	f("cannot read the target; want a path", "--state", sampleState, "-u", "anna", "GET", "http://anna:p%w@h/")
 	f("cannot open the saved state", "--state", "nosuch.json", "-u", "anna", "GET", "/")
 	f("cannot read the saved state", "--state", sampleTests, "-u", "anna", "GET", "/")
 }
