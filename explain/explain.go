@@ -32,6 +32,7 @@ func Ask(snap *gate.Snapshot, in Input, limits config.Limits) Report {
 		Cluster: clusterOf(snap.State()),
 		Parts:   []Part{},
 	}
+	a.report.Request.Endpoint, a.report.Request.Template = snap.Endpoint(in.Request)
 	if rej := a.screen(); rej != nil {
 		a.refuse(rej)
 		return a.report
@@ -51,6 +52,9 @@ type asker struct {
 
 // screen refuses what never comes to a plan.
 func (a *asker) screen() *ask.Rejection {
+	if rej := proxy.CheckTarget(a.in.Request.RawTarget); rej != nil {
+		return rej
+	}
 	if a.in.Unfair != nil && !a.who.Unrestricted {
 		return &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Public: a.in.Unfair.Error(), Reason: ask.ReasonBadRequest}
 	}
@@ -64,7 +68,6 @@ func (a *asker) screen() *ask.Rejection {
 func (a *asker) plan() {
 	// A name that nothing carries is taken as one that does not exist.
 	e := a.snap.Explain(a.who, a.in.Request, gate.Known{Fresh: true})
-	a.report.Request.Endpoint, a.report.Request.Template = e.Route, e.Template
 	for i := range e.Parts {
 		a.report.Parts = append(a.report.Parts, a.partOf(&e.Parts[i]))
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 )
 
 // maxListed bounds the names that a line of text lists; the others are counted.
@@ -67,6 +68,25 @@ func (c Cluster) String() string {
 	return fmt.Sprintf("%s, version %d of its state, read %s", c.Engine, c.Version, c.Read.UTC().Format(time.RFC3339))
 }
 
+// plain replaces what can't be printed in a text, so that what a client wrote neither
+// begins a line or a column of its own nor commands the terminal.
+func plain(arg any) any {
+	text, ok := arg.(string)
+	if !ok {
+		return arg
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsPrint(r):
+			return r
+		case unicode.IsSpace(r):
+			return ' '
+		default:
+			return unicode.ReplacementChar
+		}
+	}, text)
+}
+
 // printer writes lines in columns and keeps the first error.
 type printer struct {
 	table *tabwriter.Writer
@@ -74,6 +94,9 @@ type printer struct {
 }
 
 func (p *printer) line(format string, args ...any) {
+	for i := range args {
+		args[i] = plain(args[i])
+	}
 	if p.err == nil {
 		_, p.err = fmt.Fprintf(p.table, format+"\n", args...)
 	}
@@ -138,7 +161,7 @@ func (p *printer) part(part *Part) {
 		p.line("which are\t%s", targetsText(part))
 	}
 	for _, c := range part.Cells {
-		p.line("%s", c.row())
+		p.cell(&c)
 	}
 	if part.MoreCells > 0 {
 		p.line("\tand %d more", part.MoreCells)
@@ -167,19 +190,18 @@ func targetsText(part *Part) string {
 	return listed(list)
 }
 
-// row is the line of one cell.
-func (c Cell) row() string {
+func (p *printer) cell(c *Cell) {
 	name := c.Name
 	if name == "" {
 		name = "(cluster)"
 	}
 	switch {
 	case c.Granted:
-		return fmt.Sprintf("yes\t%s\t%s\tby %s", c.Action, name, listed(c.by()))
+		p.line("yes\t%s\t%s\tby %s", c.Action, name, listed(c.by()))
 	case len(c.Roles) == 0:
-		return fmt.Sprintf("NO\t%s\t%s\tno role grants it", c.Action, name)
+		p.line("NO\t%s\t%s\tno role grants it", c.Action, name)
 	default:
-		return fmt.Sprintf("NO\t%s\t%s\t%s would grant it", c.Action, name, listed(c.Roles))
+		p.line("NO\t%s\t%s\t%s would grant it", c.Action, name, listed(c.Roles))
 	}
 }
 

@@ -9,8 +9,7 @@ import (
 // Explanation is what a plan found out on its way to its outcome.
 type Explanation struct {
 	Outcome
-	Template string   // the path of the route: "/{index}/_search"; empty when none matched
-	Parts    []Judged // in the order in which they were asked, up to the one that settled the request
+	Parts []Judged // in the order in which they were asked, up to the one that settled the request
 }
 
 // Judged is one part of a request: what it asks, what its names mean, and what was
@@ -34,7 +33,6 @@ func (s *Snapshot) Explain(who *ask.Principal, r *ask.Request, known Known) Expl
 	if pl.m.Route == nil {
 		return e
 	}
-	e.Template = pl.m.Template()
 	for j := range pl.all {
 		if j.part.Privileges != nil {
 			e.Parts = append(e.Parts, pl.explained(j))
@@ -64,6 +62,16 @@ func (pl *plan) explained(j *judged) Judged {
 		}
 	}
 	return e
+}
+
+// Endpoint returns the row of the catalogue that has r, and its path, such as
+// "/{index}/_search"; nothing if none has it.
+func (s *Snapshot) Endpoint(r *ask.Request) (id, template string) {
+	m, err := s.router.MatchRequest(r)
+	if err != nil {
+		return "", ""
+	}
+	return m.Route.ID, m.Template()
 }
 
 func (j *judged) explained() Judged {

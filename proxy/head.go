@@ -98,6 +98,11 @@ func (h *head) parseRequestLine(line string) *ask.Rejection {
 	default:
 		return badFrame(fmt.Sprintf("version %q; want HTTP/1.1 or HTTP/1.0", clip(version)))
 	}
+	h.method, h.target = method, target
+	return checkTarget(target)
+}
+
+func checkTarget(target string) *ask.Rejection {
 	if target == "" || target[0] != '/' {
 		return badFrame(fmt.Sprintf("target %q; want a path that starts with a slash", clip(target)))
 	}
@@ -106,7 +111,6 @@ func (h *head) parseRequestLine(line string) *ask.Rejection {
 			return badFrame(fmt.Sprintf("byte 0x%02x at offset %d of the target; want it percent-encoded", c, i))
 		}
 	}
-	h.method, h.target = method, target
 	return nil
 }
 

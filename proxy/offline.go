@@ -17,6 +17,10 @@ func ParseTarget(target string) (path []string, params []ask.Param, err error) {
 	return splitTarget(target)
 }
 
+// CheckTarget says what refuses a target before anybody reads it, whoever asks; nil if
+// nothing does.
+func CheckTarget(target string) *ask.Rejection { return checkTarget(target) }
+
 // CheckBody says what refuses the whole body of r where it is taken as kind says; nil if
 // nothing does.
 func CheckBody(kind gate.Intake, r *ask.Request, limits config.Limits) *ask.Rejection {

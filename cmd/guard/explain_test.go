@@ -125,6 +125,31 @@ func TestExplainForms(t *testing.T) {
 	}
 }
 
+// TestExplainText: nothing of a request begins a line of its own or commands a terminal.
+func TestExplainText(t *testing.T) {
+	out, err := command(t, "", "explain", "--security", sampleSecurity, "--state", sampleState, "-u", "anna", "GET", "/x%0aFORWARDED%09%1b[2J/_count")
+	if err != nil || !strings.Contains(out, "[x FORWARDED \ufffd[2J]") || strings.Contains(out, "\nFORWARDED") || strings.Contains(out, "\x1b") {
+		t.Errorf("got %v:\n%q", err, out)
+	}
+}
+
+// TestExplainScreens: what never comes to a plan is refused as serve refuses it, and names
+// the endpoint all the same.
+func TestExplainScreens(t *testing.T) {
+	f := func(user, target, endpoint string, status int, text string, more ...string) {
+		t.Helper()
+		r := explained(t, append([]string{"-u", user, "POST", target, "{}"}, more...)...)
+		if v := r.Verdict; v.Effect != explain.Refused || v.Status != status || !strings.Contains(v.Text, text) || r.Request.Endpoint != endpoint {
+			t.Errorf("%s by %s: got %+v of endpoint %q", target, user, v, r.Request.Endpoint)
+		}
+	}
+	f("admin", "/customers/_search?q=a b", "search", 400, "byte 0x20 at offset 22 of the target; want it percent-encoded")
+	f("anna", "/customers/_search?q=Zo\u00eb", "search", 400, "want it percent-encoded")
+	f("anna", "/customers/_search", "search", 406, "[text/plain] is not supported", "--content-type", "text/plain")
+	f("anna", "/customers/../_search", "", 400, "dot segments are not resolved")
+	f("anna", "/customers/_nosuch", "", 403, "unknown endpoint")
+}
+
 // TestExplainCurl: a curl line is read as curl would send it, without its password.
 func TestExplainCurl(t *testing.T) {
 	f := func(method, target, body, user, contentType string, words ...string) {
