@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/url"
 	"os"
 	"strings"
@@ -42,7 +43,7 @@ follows "--" may be a curl line; the password in it is not looked at.`,
   guard explain --security ./security --state state.json --user x --backend-role sales \
       --attr attr.internal.dept=7 POST /people/_search '{"query": {"match_all": {}}}'
   guard explain --config guard.yml -- curl -u ana: http://127.0.0.1:9200/people/_count`,
-		Args: cobra.MinimumNArgs(1),
+		Args: wantArguments(1, math.MaxInt, "METHOD TARGET [BODY], or a curl line after --"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return e.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 		},
@@ -115,6 +116,9 @@ func (e *explaining) question(args []string) (question, error) {
 		return question{}, errors.New("want METHOD TARGET [BODY], such as GET /people/_search, or a curl line after --")
 	}
 	q := question{who: e.who, method: args[0], contentType: e.contentType}
+	if !strings.HasPrefix(args[1], "/") && !strings.Contains(args[1], "://") { // "people/_search" names a host
+		return question{}, errBadTarget
+	}
 	var err error
 	if q.target, _, err = originForm(args[1]); err != nil {
 		return question{}, err
@@ -124,6 +128,9 @@ func (e *explaining) question(args []string) (question, error) {
 	}
 	return q, err
 }
+
+// errBadTarget does not say the target: it may hold a password.
+var errBadTarget = errors.New("cannot read the target; want a path such as /people/_search, or a URL")
 
 // originForm returns the path and the query of a target that may be a whole URL, and who
 // asks by that.
@@ -136,7 +143,7 @@ func originForm(target string) (origin, user string, err error) {
 	}
 	u, err := url.Parse(target)
 	if err != nil || u.Host == "" {
-		return "", "", errors.New("cannot read the target; want a path such as /people/_search, or a URL") // it may hold a password
+		return "", "", errBadTarget
 	}
 	return u.RequestURI(), u.User.Username(), nil
 }

@@ -204,6 +204,8 @@ func TestExplainRefuses(t *testing.T) {
 	f("want METHOD TARGET [BODY]", "--state", sampleState, "-u", "anna", "GET")
 	f(`--format "xml"`, "--format", "xml", "-u", "anna", "GET", "/")
 	f("cannot read the target; want a path", "--state", sampleState, "-u", "anna", "GET", "http://anna:p%w@h/")
+	f("cannot read the target; want a path", "--state", sampleState, "-u", "anna", "GET", "customers/_search")
+	f("guard explain wants METHOD TARGET [BODY]")
 	f("cannot open the saved state", "--state", "nosuch.json", "-u", "anna", "GET", "/")
 	f("cannot read the saved state", "--state", sampleTests, "-u", "anna", "GET", "/")
 }

@@ -70,6 +70,16 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// wantArguments refuses fewer arguments than least, or more than most, and says what is wanted.
+func wantArguments(least, most int, want string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return fmt.Errorf("%s wants %s; %s --help shows examples", cmd.CommandPath(), want, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
 // settings are the flags that serve, check and others share.
 type settings struct {
 	file      string

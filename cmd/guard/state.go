@@ -17,7 +17,7 @@ func stateCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "state", Short: "Save the state of the cluster for explain and test", Args: noArguments}
 	var s settings
 	save := &cobra.Command{
-		Use: "save [flags] FILE", Short: "Save the names and mappings of the cluster to a file", Args: cobra.ExactArgs(1),
+		Use: "save [flags] FILE", Short: "Save the names and mappings of the cluster to a file", Args: wantArguments(1, 1, "one FILE to write"),
 		Long: `save reads what serve reads of the cluster and writes it to FILE, as JSON: names, mappings,
 aliases with their filters, data streams, sort fields and names of analysers. No document
 is in it, and no other setting. Only the owner may read the file.`,

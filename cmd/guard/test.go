@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -25,7 +26,7 @@ type testRun struct {
 func testCommand() *cobra.Command {
 	var t testRun
 	cmd := &cobra.Command{
-		Use: "test [flags] FILE...", Short: "Test a policy: who sends what, and what becomes of it", Args: cobra.MinimumNArgs(1),
+		Use: "test [flags] FILE...", Short: "Test a policy: who sends what, and what becomes of it", Args: wantArguments(1, math.MaxInt, "files of tests"),
 		Long: `test plans the requests of each FILE as serve would, compares what becomes of them with what
 the file wants, and tells which entries of roles.yml no test has used. It exits with 1 if
 a test fails or a file has a fault. With a saved state no cluster is needed.
