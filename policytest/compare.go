@@ -140,31 +140,41 @@ func (c *comparison) refusedItems() []int {
 
 // rules compares what is reached and what binds it.
 func (c *comparison) rules() {
-	var indices, documents, fields, masks []string
+	var reached []*explain.Group
+	var indices []string
 	for i := range c.report.Parts {
 		part := &c.report.Parts[i]
-		if !part.Allowed {
-			continue
-		}
-		for _, g := range part.Groups {
-			if g.Nothing {
-				continue
+		for j := range part.Groups {
+			if g := &part.Groups[j]; part.Allowed && !g.Nothing {
+				reached, indices = append(reached, g), append(indices, g.Indices...)
 			}
-			indices = append(indices, g.Indices...)
-			for _, query := range g.Documents {
-				documents = append(documents, plain(query))
-			}
-			fields, masks = append(fields, g.Fields...), append(masks, g.Masks...)
 		}
-	}
-	var want []string
-	for _, query := range c.want.Documents {
-		want = append(want, plain(query))
 	}
 	c.set("indices", c.want.Indices, indices)
-	c.set("documents", want, documents)
-	c.set("fields", c.want.Fields, fields)
-	c.set("masks", c.want.Masks, masks)
+	c.bound("documents", plainAll(c.want.Documents), reached, func(g *explain.Group) []string { return plainAll(g.Documents) })
+	c.bound("fields", c.want.Fields, reached, func(g *explain.Group) []string { return g.Fields })
+	c.bound("masks", c.want.Masks, reached, func(g *explain.Group) []string { return g.Masks })
+}
+
+// bound compares the rules of one kind. Where any are wanted, an index that none of them
+// binds is a fault: beside one that is bound it would not be seen that it lies open.
+func (c *comparison) bound(key string, want []string, reached []*explain.Group, of func(*explain.Group) []string) {
+	var got []string
+	for _, g := range reached {
+		rules := of(g)
+		if len(want) > 0 && len(rules) == 0 {
+			c.fault(key, strings.Join(want, ", "), "nothing on "+strings.Join(g.Indices, ", "))
+		}
+		got = append(got, rules...)
+	}
+	c.set(key, want, got)
+}
+
+func plainAll(queries []string) (list []string) {
+	for _, query := range queries {
+		list = append(list, plain(query))
+	}
+	return list
 }
 
 // plain is JSON without what tells nothing: blanks. What is no JSON stays as it is.

@@ -246,6 +246,7 @@ func TestPolicyTestsFail(t *testing.T) {
 	f(`{as: anna, send: GET /customers/_search, want: {indices: []}}`, "indices: want nothing; got customers")
 	f(`{as: anna, send: GET /customers/_search, want: {documents: []}}`, `documents: want nothing; got {"term":{"region":"north"}}`)
 	f(`{as: sam, send: GET /customers/_search, want: {fields: [~iban]}}`, "fields: want ~iban; got ~birthday, ~iban")
+	f(`{as: {user: x, backend_roles: [analysts, support]}, send: "GET /logs-shop,orders-2025/_count", want: {documents: ['{"term":{"region":"north"}}']}}`, `documents: want {"term":{"region":"north"}}; got nothing on .ds-logs-shop-000001`)
 	f(`{as: sam, send: GET /customers/_search, want: {masks: [x]}}`, "masks: want x; got nothing")
 	f(`{as: anna, send: GET /customers/_search, want: {request: GET /x}}`, "request: want GET /x; got ")
 	f(`{as: anna, send: GET /customers/_search, want: {body: "{}"}}`, "body: want {}; got ")
