@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -208,6 +209,19 @@ func TestExplainRefuses(t *testing.T) {
 	f("guard explain wants METHOD TARGET [BODY]")
 	f("cannot open the saved state", "--state", "nosuch.json", "-u", "anna", "GET", "/")
 	f("cannot read the saved state", "--state", sampleTests, "-u", "anna", "GET", "/")
+}
+
+// TestStateFile: a state is written over no device or pipe, and over no folder.
+func TestStateFile(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state.json")
+	if err := syscall.Mkfifo(state, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{state, filepath.Dir(state)} {
+		if err := writeState(nil, file); err == nil || !strings.Contains(err.Error(), "no regular file") {
+			t.Errorf("%s: got %v; want it refused", file, err)
+		}
+	}
 }
 
 // TestPolicyTests: the tests of the sample pass and use every entry of its roles.

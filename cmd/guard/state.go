@@ -54,6 +54,9 @@ func saveState(ctx context.Context, out, warn io.Writer, s settings, file string
 
 // writeState writes a file as a whole, or not at all.
 func writeState(state *indexresolver.State, file string) (err error) {
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // a device would be replaced
+		return fmt.Errorf("cannot save the state to %q: it is no regular file; want the name of one", file)
+	}
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // with mode 0600
 	if err != nil {
 		return fmt.Errorf("cannot save the state: %w", err)
