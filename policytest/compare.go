@@ -145,8 +145,12 @@ func (c *comparison) rules() {
 	for i := range c.report.Parts {
 		part := &c.report.Parts[i]
 		for j := range part.Groups {
-			if g := &part.Groups[j]; part.Allowed && !g.Nothing {
+			switch g := &part.Groups[j]; {
+			case !part.Allowed:
+			case !g.Nothing:
 				reached, indices = append(reached, g), append(indices, g.Indices...)
+			case c.want.Wants("documents") && len(c.want.Documents) == 0: // no rule is wanted, and the closest binds
+				c.fault("documents", "no rule", "no document of "+strings.Join(g.Indices, ", "))
 			}
 		}
 	}

@@ -272,6 +272,25 @@ func TestPolicyTestsFail(t *testing.T) {
 	f(`{as: nosuch, send: GET /, want: allowed}`, `no account "nosuch"`)
 }
 
+// TestPolicyTestsNothing: that no document is shown, for want of an attribute, does not pass
+// for no rule.
+func TestPolicyTestsNothing(t *testing.T) {
+	files := reader(t, "own", "orders-*")
+	files["roles.yml"] = guardproc.Section(t, "roles", map[string]any{"own": map[string]any{
+		"index_permissions": []any{map[string]any{
+			"index_patterns": []string{"orders-*"}, "allowed_actions": []string{"read"}, "dls": `{"term":{"region":"${attr.internal.region}"}}`,
+		}},
+	}})
+	file := filepath.Join(t.TempDir(), "tests.yml")
+	if err := os.WriteFile(file, []byte("tests:\n  - {as: anna, send: GET /orders-2025/_search, want: {verdict: forwarded, documents: []}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := command(t, "", "test", "--security", guardproc.WriteSecurity(t, files), "--state", sampleState, file)
+	if !errors.Is(err, errTold) || !strings.Contains(out, "documents: want no rule; got no document of orders-2025") {
+		t.Errorf("got %v:\n%s", err, out)
+	}
+}
+
 // TestPolicyTestsFaults: what is wrong with a file of tests is told with its place, all at once.
 func TestPolicyTestsFaults(t *testing.T) {
 	_, err := config.ParsePolicyTests("t.yml", []byte("tests:\n  - {as: {}, send: GET, want: maybe, woont: 1}\n  - {as: x, send: {request: \"GET /a {}\", body: b}, want: {}}\n"))
