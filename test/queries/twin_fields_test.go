@@ -25,7 +25,7 @@ const twinSettings = `"analysis":{
 	"filter":{"same":{"type":"synonym_graph","synonyms":["red, crimson, dark pink"]},"grams":{"type":"edge_ngram","min_gram":1,"max_gram":4}},
 	"analyzer":{"same":{"tokenizer":"standard","filter":["lowercase","same"]},"grams":{"tokenizer":"standard","filter":["lowercase","grams"]}}}`
 
-// textOf is a field of words.
+// wordsField is a field of words.
 func wordsField(name, def string) twinField {
 	return twinField{name: name, def: def, values: words, hidden: hiddenWords, word: "red", part: "re"}
 }
