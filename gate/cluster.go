@@ -3,6 +3,9 @@ package gate
 import (
 	"bytes"
 	"fmt"
+	"slices"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"guard/authz"
 	"guard/indexresolver"
@@ -52,24 +55,36 @@ func (s *Snapshot) storesQueries(index string) bool {
 // computedIn lists the fields of indices that scripts compute. All fields of a mapping that
 // cannot be read may be such.
 func (s *Snapshot) computedIn(indices []string) []string {
+	return s.fieldsIn(indices, s.memo.computed, []string{`"derived"`, `"runtime"`, `"script"`},
+		func(f mapping.Field) bool { return f.Kind == mapping.Runtime || f.Scripted })
+}
+
+// thinnedIn lists the texts of indices of which the clusters leave out rare or frequent words.
+func (s *Snapshot) thinnedIn(indices []string) []string {
+	return s.fieldsIn(indices, s.memo.thinned, []string{`"fielddata_frequency_filter"`}, func(f mapping.Field) bool { return f.Thinned })
+}
+
+// fieldsIn lists the fields of indices for which is holds, and aliases of such. Only mappings
+// in which one of words stands can have any; of one that cannot be read, all may be such.
+func (s *Snapshot) fieldsIn(indices []string, known *lru.Cache[indexresolver.MappingID, []string], words []string, is func(mapping.Field) bool) []string {
 	var all []string
 	for _, index := range indices {
 		raw, id, ok := s.state.Mapping(index)
 		if !ok {
 			continue
 		}
-		list, known := s.memo.computed.Get(id)
-		if !known {
-			list = s.readComputed(index, raw)
-			s.memo.computed.Add(id, list)
+		list, done := known.Get(id)
+		if !done {
+			list = s.readFields(index, raw, words, is)
+			known.Add(id, list)
 		}
 		all = append(all, list...)
 	}
 	return all
 }
 
-func (s *Snapshot) readComputed(index string, raw []byte) []string {
-	if !bytes.Contains(raw, []byte(`"derived"`)) && !bytes.Contains(raw, []byte(`"runtime"`)) && !bytes.Contains(raw, []byte(`"script"`)) {
+func (s *Snapshot) readFields(index string, raw []byte, words []string, is func(mapping.Field) bool) []string {
+	if !slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(raw, []byte(w)) }) {
 		return nil
 	}
 	m, err := s.mappingOf(index)
@@ -78,7 +93,7 @@ func (s *Snapshot) readComputed(index string, raw []byte) []string {
 	}
 	var list []string
 	for f := range m.All() {
-		if target, ok := m.Lookup(f.AliasOf); f.Kind == mapping.Runtime || f.Scripted || ok && (target.Kind == mapping.Runtime || target.Scripted) {
+		if target, ok := m.Lookup(f.AliasOf); is(f) || ok && is(target) {
 			list = append(list, f.Path)
 		}
 	}

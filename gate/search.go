@@ -135,7 +135,7 @@ func (pl *plan) searchBody(form searchForm, b *binding) (*query.Params, []byte, 
 func (pl *plan) knowFields(b *binding) {
 	b.rules.Seed = pl.r.Now.UnixNano()
 	if b.bound {
-		b.rules.Computed = pl.s.computedIn(b.indices)
+		b.rules.Computed, b.rules.Thinned = pl.s.computedIn(b.indices), pl.s.thinnedIn(b.indices)
 	}
 	if b.rules.Filter != query.Free {
 		b.rules.Mapped = &mappedIn{pl.s, b.indices}

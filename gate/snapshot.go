@@ -52,6 +52,7 @@ type memo struct {
 	mappings    *lru.Cache[indexresolver.MappingID, *mapping.Mapping]
 	percolators *lru.Cache[indexresolver.MappingID, bool]
 	computed    *lru.Cache[indexresolver.MappingID, []string] // fields that scripts compute
+	thinned     *lru.Cache[indexresolver.MappingID, []string] // texts of which rare or frequent words are left out
 }
 
 type viewKey struct {
@@ -127,6 +128,7 @@ func newMemo() *memo {
 
 		percolators: table[indexresolver.MappingID, bool](maxViews),
 		computed:    table[indexresolver.MappingID, []string](maxViews),
+		thinned:     table[indexresolver.MappingID, []string](maxViews),
 	}
 }
 

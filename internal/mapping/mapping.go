@@ -62,6 +62,8 @@ type Field struct {
 	// Analysis are the analysers that read a text that is looked for in the field, and such
 	// a phrase, by name; empty where the index says it.
 	Analysis struct{ Text, Phrase string }
+	// Thinned tells of a text that its words are loaded by how many documents hold them.
+	Thinned bool
 	// Scripted fields are computed and may show the value of any other field.
 	Scripted bool
 

@@ -251,6 +251,8 @@ func (b *builder) params(f *Field, def esjson.Value) error {
 			}
 		case "script":
 			f.Scripted = true
+		case "fielddata_frequency_filter":
+			f.Thinned = true
 		case "index", "index_options":
 			f.Positions = f.Positions && slices.Contains([]string{"true", "positions", "offsets"}, v.String())
 			f.Unindexed = f.Unindexed || key == "index" && v.String() == "false"

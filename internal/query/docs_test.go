@@ -70,6 +70,7 @@ var values = `
 | ` + "`search_pipeline` other than `_none`" + ` | everybody who is not unrestricted |
 | ` + "`min_doc_count` below 1 in aggregations that read the term dictionary" + ` | under a document rule |
 | ` + "`max_expansions` below 50; a `rewrite` other than `constant_score` and `constant_score_blended`" + `; ~ behind a word in ` + "`q=`, `query_string` and `simple_query_string`; `match_phrase_prefix` and `multi_match` of the type `phrase_prefix` with more than one word, with an analyser that is none of the clusters' own for a language, `standard` or `whitespace`, over patterns of fields, or over texts and other fields together, and that type in `query_string`; the highlighter `fvh` beside a clause that stands for words which it does not name" + ` | under a document rule |
+| a text with ` + "`fielddata_frequency_filter` in its mapping, in what reads values: aggregations, sorts, `collapse`, `docvalue_fields`" + ` | under a document rule |
 | a text of ` + "`query_string` or `q=`" + ` that clusters of different versions read differently, or with a pattern of several fields beside ` + "`minimum_should_match` or `type`" + ` | under a field rule |
 | a field that some indices of the request show and others hide, wherever it can't be bound to its index | under a field rule |
 | a number that does not fit its key: ` + "`size`, `from`, `slop` and the like take integers, `boost`, `min_score` finite numbers (400)" + ` | everybody who is not unrestricted |

@@ -42,6 +42,11 @@ func (k *walker) seen(v esjson.Value, name string, use Use) (string, error) {
 	if err := k.uncomputed(v, name, use); err != nil {
 		return "", err
 	}
+	if use == Rank || use == Fetch {
+		if err := k.unthinned(v, name); err != nil {
+			return "", err
+		}
+	}
 	if !k.fieldRule() {
 		return name, nil
 	}
@@ -65,6 +70,11 @@ func (k *walker) expand(v esjson.Value, pattern string, use Use) ([]string, erro
 	}
 	if err := k.uncomputed(v, pattern, use); err != nil {
 		return nil, err
+	}
+	if use == Fetch {
+		if err := k.unthinned(v, pattern); err != nil {
+			return nil, err
+		}
 	}
 	names, mixed := k.rules.Fields.Expand(pattern, use)
 	if mixed != "" {
@@ -101,7 +111,12 @@ func isPattern(name string) bool { return strings.Contains(name, "*") }
 // field prints what names one field or several.
 func (k *walker) field(v esjson.Value, key string, as kind) error {
 	switch as {
-	case fieldName, fieldPattern:
+	case fieldName:
+		if err := k.unthinned(v, v.String()); err != nil {
+			return err
+		}
+		return k.oneField(v, key, Match)
+	case fieldPattern:
 		return k.oneField(v, key, Match)
 	case rankName:
 		return k.oneField(v, key, Rank)

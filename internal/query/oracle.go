@@ -47,6 +47,9 @@ import (
 //   - A clause on a field that a script computes runs the script, also on hidden documents
 //     if it stands among others of which one is enough; whether it fails tells of them. It
 //     is refused.
+//   - A text can be told to load those of its words that are neither rare nor frequent in a
+//     segment (fielddata_frequency_filter), hidden documents included. What reads loaded
+//     words, as aggregations and sorts do, is refused.
 
 // bounded prints a clause under a document rule so that hidden documents change nothing.
 func (k *walker) bounded(v esjson.Value, c *clause) error {
@@ -195,6 +198,20 @@ func (k *walker) uncomputed(v esjson.Value, name string, use Use) error {
 	for _, computed := range k.rules.Computed {
 		if computed == "*" || couldMean(name, computed) || strings.HasPrefix(name, computed+".") || strings.HasPrefix(computed, name+".") {
 			return refuse(v, name, "a script computes the field [%s], for hidden documents too%s", computed, underDocRule)
+		}
+	}
+	return nil
+}
+
+// unthinned refuses a field, or pattern of fields, whose values are read, that may mean a text
+// of which some words are left out by how many documents hold them.
+func (k *walker) unthinned(v esjson.Value, name string) error {
+	if !k.hidesDocs() || k.role {
+		return nil
+	}
+	for _, thinned := range k.rules.Thinned {
+		if thinned == "*" || couldMean(name, thinned) {
+			return refuse(v, name, "the words of the field [%s] are loaded by how many documents hold them, hidden ones too%s", thinned, underDocRule)
 		}
 	}
 	return nil

@@ -181,7 +181,7 @@ func CheckParams(on Endpoint, params []Param, r *Rules) (*Params, error) {
 		switch {
 		case row.move == dropped, k.tellsOfHidden(given.Name):
 		case row.move == withQuery && asks && (k.docRule() || k.fieldRule()),
-			row.move == withField && k.fieldRule(),
+			row.move == withField && (k.fieldRule() || k.hidesDocs() && len(r.Thinned) > 0),
 			given.Name == "sort" && (k.rules.Order != Untold || k.hidesDocs() && asksOrder(given.Value)),
 			given.Name == "track_scores" && k.rules.Order != Untold,
 			given.Name == "track_total_hits" && k.hidesDocs():

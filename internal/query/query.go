@@ -60,6 +60,10 @@ type Rules struct {
 	// no clause may mean one: see oracle.go.
 	Computed []string
 
+	// Thinned are the texts of the indices of whose words the clusters load those that are
+	// neither rare nor frequent. Under a document rule nothing may read them: see oracle.go.
+	Thinned []string
+
 	Order Order // what the order tells in which shards keep their documents
 
 	// Sorts is set by AppendSearch: what of the sorts of hits is to be told, where the
