@@ -46,3 +46,37 @@ func TestThinnedTexts(t *testing.T) {
 		t.Errorf("a sort in the URL: %s", got)
 	}
 }
+
+// TestHiddenAsAbsent: of a hidden field nobody is told under both rules that a document rule
+// refuses it, be it by a name or a pattern: it is answered as a name that no index has.
+func TestHiddenAsAbsent(t *testing.T) {
+	const thinned = `{"type":"text","fielddata":true,"fielddata_frequency_filter":{"min":2}}`
+	const computed = `{"type":"keyword","script":{"source":"x"}}`
+	s := worldWith(t, "  cluster_permissions: [\"*\"]\n  index_permissions:\n    - {index_patterns: [a, b], allowed_actions: [\"*\"], dls: '{\"term\":{\"dept\":\"eng\"}}', fls: [\"~hid*\"]}\n",
+		[]indexresolver.Index{
+			{Name: "a", Mapping: []byte(`{"derived":{"hidc":` + computed + `},"properties":{"hidt":` + thinned + `,"text":{"type":"text"}}}`)},
+			{Name: "b", Mapping: []byte(`{"derived":{"seec":` + computed + `},"properties":{"seet":` + thinned + `,"text":{"type":"text"}}}`)},
+		})
+	f := func(body string, hidden bool) {
+		t.Helper()
+		if got := gist(t, planFor(t, s, "POST", "/a/_search", strings.ReplaceAll(body, "@", "hid"))); strings.HasPrefix(got, "reject") {
+			t.Errorf("%s tells of a hidden field: %s", body, got)
+		}
+		if got := gist(t, planFor(t, s, "POST", "/b/_search", strings.ReplaceAll(body, "@", "see"))); strings.HasPrefix(got, "reject 403 restricted") != hidden {
+			t.Errorf("%s: %s; want it refused: %v", body, got, hidden)
+		}
+	}
+	// A field rule hides all that scripts compute: what they read is not known.
+	for _, body := range []string{
+		`{"query":{"term":{"@c":"x"}}}`, `{"query":{"exists":{"field":"@c"}}}`, `{"query":{"exists":{"field":"@*"}}}`, `{"query":{"multi_match":{"query":"x","fields":["@*","text"]}}}`,
+		`{"query":{"query_string":{"query":"@c:x"}}}`, `{"query":{"query_string":{"query":"@\\*:x","fields":["text"]}}}`, `{"query":{"multi_match":{"query":"x"}}}`,
+		`{"query":{"match":{"@t":"x"}}}`, `{"docvalue_fields":["*.n"]}`,
+	} {
+		f(body, false)
+	}
+	for _, body := range []string{
+		`{"aggs":{"x":{"terms":{"field":"@t"}}}}`, `{"sort":["@t"]}`, `{"docvalue_fields":["@t"]}`, `{"docvalue_fields":["@*"]}`, `{"query":{"function_score":{"random_score":{"seed":1,"field":"@t"}}}}`,
+	} {
+		f(body, true)
+	}
+}

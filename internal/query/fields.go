@@ -39,28 +39,40 @@ func (k *walker) seen(v esjson.Value, name string, use Use) (string, error) {
 	if k.fill != nil {
 		return k.filledName(v, name)
 	}
-	if err := k.uncomputed(v, name, use); err != nil {
-		return "", err
-	}
-	if use == Rank || use == Fetch {
-		if err := k.unthinned(v, name); err != nil {
-			return "", err
+	if k.fieldRule() {
+		switch k.rules.Fields.Field(name, use) {
+		case Visible:
+		case Object:
+			if use != Path {
+				return k.standIn(name), nil
+			}
+		case Mixed:
+			return "", refuse(v, name, "the field is visible in some indices of this request only%s", underFieldRule)
+		default:
+			return k.standIn(name), nil
 		}
 	}
-	if !k.fieldRule() {
-		return name, nil
+	return name, k.usable(v, name, use)
+}
+
+// hides reports whether a field rule hides a field from clauses.
+func (k *walker) hides(name string) bool {
+	return k.fieldRule() && k.rules.Fields.Field(name, Match) == Absent
+}
+
+// usable refuses a field, or without a field rule a pattern of fields, that tells of hidden
+// documents where it is used so. A hidden field was replaced before: that it is refused
+// would tell of it.
+func (k *walker) usable(v esjson.Value, name string, use Use) error {
+	switch {
+	case !k.hidesDocs() || k.role:
+		return nil
+	case use == Match:
+		return k.uncomputed(v, name)
+	case use == Rank || use == Fetch:
+		return k.unthinned(v, name)
 	}
-	switch k.rules.Fields.Field(name, use) {
-	case Visible:
-		return name, nil
-	case Object:
-		if use == Path {
-			return name, nil
-		}
-	case Mixed:
-		return "", refuse(v, name, "the field is visible in some indices of this request only%s", underFieldRule)
-	}
-	return k.standIn(name), nil
+	return nil
 }
 
 // expand lists the visible fields that a pattern matches.
@@ -68,17 +80,17 @@ func (k *walker) expand(v esjson.Value, pattern string, use Use) ([]string, erro
 	if err := k.countPattern(v, pattern); err != nil {
 		return nil, err
 	}
-	if err := k.uncomputed(v, pattern, use); err != nil {
-		return nil, err
-	}
-	if use == Fetch {
-		if err := k.unthinned(v, pattern); err != nil {
-			return nil, err
-		}
-	}
 	names, mixed := k.rules.Fields.Expand(pattern, use)
 	if mixed != "" {
 		return nil, refuse(v, pattern, "it matches a field that is visible in some indices of this request only%s", underFieldRule)
+	}
+	if use == Rank {
+		use = Match // only clauses have patterns of fields of any type
+	}
+	for _, name := range names {
+		if err := k.usable(v, name, use); err != nil {
+			return nil, err
+		}
 	}
 	return names, k.grow(v, pattern, size(names))
 }
@@ -112,10 +124,10 @@ func isPattern(name string) bool { return strings.Contains(name, "*") }
 func (k *walker) field(v esjson.Value, key string, as kind) error {
 	switch as {
 	case fieldName:
-		if err := k.unthinned(v, v.String()); err != nil {
+		if err := k.oneField(v, key, Match); err != nil || k.hides(v.String()) {
 			return err
 		}
-		return k.oneField(v, key, Match)
+		return k.usable(v, v.String(), Fetch) // such clauses read its values
 	case fieldPattern:
 		return k.oneField(v, key, Match)
 	case rankName:

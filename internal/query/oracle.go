@@ -191,10 +191,7 @@ func (k *walker) keepsPlaces(v esjson.Value, c *clause) bool {
 
 // uncomputed refuses a field, or pattern of fields, of a clause that may mean one that a
 // script computes.
-func (k *walker) uncomputed(v esjson.Value, name string, use Use) error {
-	if use != Match || !k.hidesDocs() || k.role {
-		return nil
-	}
+func (k *walker) uncomputed(v esjson.Value, name string) error {
 	for _, computed := range k.rules.Computed {
 		if computed == "*" || couldMean(name, computed) || strings.HasPrefix(name, computed+".") || strings.HasPrefix(computed, name+".") {
 			return refuse(v, name, "a script computes the field [%s], for hidden documents too%s", computed, underDocRule)
@@ -206,11 +203,8 @@ func (k *walker) uncomputed(v esjson.Value, name string, use Use) error {
 // unthinned refuses a field, or pattern of fields, whose values are read, that may mean a text
 // of which some words are left out by how many documents hold them.
 func (k *walker) unthinned(v esjson.Value, name string) error {
-	if !k.hidesDocs() || k.role {
-		return nil
-	}
 	for _, thinned := range k.rules.Thinned {
-		if thinned == "*" || couldMean(name, thinned) {
+		if thinned == "*" || couldMatch(name, thinned) {
 			return refuse(v, name, "the words of the field [%s] are loaded by how many documents hold them, hidden ones too%s", thinned, underDocRule)
 		}
 	}
@@ -220,25 +214,30 @@ func (k *walker) unthinned(v esjson.Value, name string) error {
 // couldMean reports whether a name or pattern can mean a field, or one below it. A pattern is
 // taken for wider than it is: by what stands before its first star, and behind its last.
 func couldMean(pattern, field string) bool {
+	head, _, star := strings.Cut(pattern, "*")
+	return couldMatch(pattern, field) || star && (strings.HasPrefix(head, field+".") || strings.HasPrefix(field+".", head))
+}
+
+// couldMatch is couldMean for a field that has none below it.
+func couldMatch(pattern, field string) bool {
 	head, rest, star := strings.Cut(pattern, "*")
 	if !star {
 		return pattern == field
 	}
 	tail := rest[strings.LastIndexByte(rest, '*')+1:]
-	whole := strings.HasPrefix(field, head) && strings.HasSuffix(field, tail) && len(field) >= len(head)+len(tail)
-	return whole || strings.HasPrefix(head, field+".") || strings.HasPrefix(field+".", head)
+	return strings.HasPrefix(field, head) && strings.HasSuffix(field, tail) && len(field) >= len(head)+len(tail)
 }
 
 // uncomputedTexts refuses a clause over several fields that may mean one that a script
-// computes without naming it.
+// computes without naming it. A field rule has every field named.
 func (k *walker) uncomputedTexts(v esjson.Value, c *clause) error {
-	if c.form != multi || !k.hidesDocs() || k.role || len(k.rules.Computed) == 0 {
+	if c.form != multi || !k.hidesDocs() || k.role || k.fieldRule() || len(k.rules.Computed) == 0 {
 		return nil
 	}
 	_, list := v.Lookup("fields")
 	field, one := v.Lookup("default_field")
 	if !list && !one {
-		return k.uncomputed(v, "*", Match)
+		return k.uncomputed(v, "*")
 	}
 	if text, _ := v.Lookup("query"); c.name == "query_string" && (strings.ContainsAny(text.String(), syntax) || syntaxWords[field.String()]) {
 		return refuse(text, c.name, "its text may name a field that a script computes; want a text without %s%s", syntax, underDocRule)
