@@ -142,8 +142,11 @@ func (f *filter) aggregations(i, around, here int) (end int, keep bool, err erro
 	switch f.at(i) {
 	case '{':
 		return f.left(i)(f.object(i, func(key []byte, i int) (int, bool, error) {
-			if string(key) == "hits" && f.at(i) == '[' {
+			switch {
+			case string(key) == "hits" && f.at(i) == '[':
 				return f.hitList(i, listOf{sorts: around})
+			case string(key) == "meta":
+				return f.meta(i)
 			}
 			return f.aggregations(i, here, f.topSorts(key))
 		}))
@@ -152,6 +155,14 @@ func (f *filter) aggregations(i, around, here int) (end int, keep bool, err erro
 	default:
 		return f.keep(i)
 	}
+}
+
+// meta passes over what the client said of an aggregation. An empty one is left out: the
+// clusters add it to an aggregation by queries if one of them fits no document of a shard,
+// as a range of dates beyond all of them, and hidden documents decide that.
+func (f *filter) meta(i int) (end int, keep bool, err error) {
+	end, err = f.skip(i)
+	return end, f.at(i) != '{' || !f.empty(i), err
 }
 
 // suggestions passes over {name: [{"text":…,"options":[…]}]}; the options of a

@@ -131,6 +131,12 @@ func TestAppendSearch(t *testing.T) {
 	hits(`{"_index":"pub","_nested":{"field":"dependents","offset":0},"inner_hits":{"deep":{"hits":{"hits":[{"_index":"hr","_nested":{"field":"a","offset":1,"_nested":{"field":"b.c","offset":2}},"_source":{"ssn":1}}]}}},"_source":{"ssn":1}}`,
 		`{"_index":"pub","_nested":{"field":"dependents","offset":0},"inner_hits":{"deep":{"hits":{"hits":[{"_index":"hr","_nested":{"field":"a","offset":1,"_nested":{"field":"b.c","offset":2}},"_source":{"ssn":1}}]}}},"_source":{"ssn":1}}`)
 
+	// An empty meta, which hidden documents decide, at any depth.
+	f(`{"aggregations":{"a":{"meta":{},"doc_count":0},"b":{"doc_count":1,"meta" : { },"c":{"buckets":[{"d":{"meta":{},"doc_count":2,"e":{"meta":{"x":{}}}}}]}}}}`,
+		`{"aggregations":{"a":{"doc_count":0},"b":{"doc_count":1,"c":{"buckets":[{"d":{"doc_count":2,"e":{"meta":{"x":{}}}}}]}}}}`)
+	f(`{"aggregations":{"a":{"meta":{}}}}`, `{}`) // what filter_path leaves
+	f(`{"aggregations":{"meta":{"value":1}}}`, `{"aggregations":{"meta":{"value":1}}}`)
+
 	// Top hits at any depth, whatever the aggregations are called.
 	f(`{"aggregations":{"hits":{"buckets":[{"key":"k","doc_count":1,"hits":{"hits":{"total":1,"max_score":1,"hits":[{"_index":"hr","_source":{"ssn":1,"n":2}}]}}}]}}}`,
 		`{"aggregations":{"hits":{"buckets":[{"key":"k","doc_count":1,"hits":{"hits":{"total":1,"max_score":1,"hits":[{"_index":"hr","_source":{"n":2}}]}}}]}}}`)
