@@ -174,22 +174,25 @@ func (c *cleaner) reason(text string) string {
 	if c.cutAt != "" {
 		text, _, _ = strings.Cut(text, c.cutAt)
 	}
-	for _, r := range documentNumbers {
+	for _, r := range shardNumbers {
 		text = r.number.ReplaceAllString(text, r.kept)
 	}
 	return text
 }
 
-// documentNumbers are the numbers by which a shard knows its documents, where errors print
-// them, and what is kept of such a place. They count the documents and the objects of
-// nested fields that came before, hidden ones among them.
-var documentNumbers = []struct {
+// shardNumbers are the numbers by which a shard knows its documents and words, where errors
+// print them, and what is kept of such a place. They count the documents, the objects of
+// nested fields and the words that came before, hidden ones among them. A word that a shard
+// looks for by its number can be one of a hidden document.
+var shardNumbers = []struct {
 	number *regexp.Regexp
 	kept   string
 }{
 	{regexp.MustCompile(`(failed to collapse) -?\d+`), "$1"},
 	{regexp.MustCompile(`(?i)\b(doc(?: ?id)?)[:=]? ?(?:\d+|\[\d+\])`), "$1"}, // "for doc [3]", "docID=3"
 	{regexp.MustCompile(`\[\d+\] (doc) of `), "$1 of "},
+	{regexp.MustCompile(`(Index) -?\d+ (out of bounds for length) \d+`), "$1 $2"}, // of words, where an aggregation has an array of them
+	{regexp.MustCompile(`(Term) \[[0-9a-f ]*\]`), "$1"},                           // "Term [61 62] exists in doc values but not in the terms index"
 }
 
 // minSecret is the length from which a text of a filter is looked for as it is: shorter

@@ -184,6 +184,8 @@ func TestCleanErrorNumbers(t *testing.T) {
 	f("script_score script returned an invalid score [-1.0] for doc [14]. Must be a non-negative score!", "script_score script returned an invalid score [-1.0] for doc. Must be a non-negative score!")
 	f("The length of [t] field of [14] doc of [hr] index has exceeded [5]", "The length of [t] field of doc of [hr] index has exceeded [5]")
 	f("Error running fetch phase for doc [14]", "Error running fetch phase for doc")
+	f("Index 2 out of bounds for length 1", "Index out of bounds for length")
+	f("Term [61 5f 66] exists in doc values but not in the terms index", "Term exists in doc values but not in the terms index")
 	f("Failed to fetch doc id [14]", "Failed to fetch doc id")
 	f("find a problem doc. docId=14, class X", "find a problem doc. docId, class X")
 
