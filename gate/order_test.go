@@ -65,6 +65,10 @@ func TestOrderTold(t *testing.T) {
 			f(rules, "/"+target+"/_count", `{}`, "as it is")
 		}
 	}
+	auto := `{"auto_date_histogram":{"field":"when","buckets":4}}`
+	f(eng, "/timed/_search", `{"size":0,"aggs":{"a":`+auto+`}}`, "as it is")
+	f(eng, "/timed/_search", `{"size":0,"aggs":{"t":{"terms":{"field":"dept"},"aggs":{"a":`+auto+`}}}}`, "refused") // wide by the first documents of each bucket
+	f(eng, "/plain/_search", `{"size":0,"aggs":{"t":{"terms":{"field":"dept"},"aggs":{"a":`+auto+`}}}}`, "as it is")
 	f(eng, "/plain,timed/_search", `{}`, "sorted")
 	f(pay, "/plain,by-pay/_search", `{}`, "sorted")
 }

@@ -75,6 +75,7 @@ var values = `
 | a field that some indices of the request show and others hide, wherever it can't be bound to its index | under a field rule |
 | a number that does not fit its key: ` + "`size`, `from`, `slop` and the like take integers, `boost`, `min_score` finite numbers (400)" + ` | everybody who is not unrestricted |
 | ` + "`search_after` beside `collapse`, and two `top_hits` of one name with different numbers of sorts" + ` | where the order of segments or documents tells of what is hidden |
+| ` + "`auto_date_histogram`" + ` below another aggregation | where the order of segments or documents tells of what is hidden |
 | a sort by ` + "`_doc` that is descending, or beside `search_after`" + ` | under a document or field rule |
 | more than ` + strconv.Itoa(maxPatterns) + ` patterns of fields in a search, or one of more than ` + strconv.Itoa(MaxName) + ` bytes | under a field rule |
 | more than ` + strconv.Itoa(maxTerms) + ` terms in one clause, ` + strconv.Itoa(maxParts) + ` clauses and aggregations, ` + strconv.Itoa(maxNesting) + ` of them nested | everybody who is not unrestricted |

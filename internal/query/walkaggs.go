@@ -46,6 +46,10 @@ func (k *walker) aggType(v esjson.Value, a *agg, name string) error {
 	if why := k.refusal(a.verdict); why != "" {
 		return refuse(v, a.name, "%s", why)
 	}
+	if a.name == "auto_date_histogram" && k.nested > 1 && k.rules.Order != Untold {
+		// In each bucket around it, it guesses from the first documents how wide its own are.
+		return refuse(v, a.name, "below another aggregation %s%s", whyFirst, underOrder)
+	}
 	k.w.Key(a.name)
 	switch {
 	case a.query:
