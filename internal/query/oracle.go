@@ -26,6 +26,9 @@ import (
 //   - Shards of a search that is sorted by a field are skipped by their smallest and
 //     largest value once there are hits enough to tell the total. All hits are counted
 //     then, and the total is cut to what the client asked for.
+//   - A search without hits that counts up to a number says of just so many that there are
+//     more, if its shard has a further segment, of hidden documents alone as well. All hits
+//     are counted then, too, and so many are told to be at least so many.
 //   - A search that ends after some hits tells whether a shard could count them by its
 //     statistics, which depends on hidden documents, and on whether the mapping has nested
 //     objects, hidden ones too. It is not ended under any rule.
@@ -476,6 +479,12 @@ func (k *walker) unskipped(v esjson.Value, c *clause) error {
 	return nil
 }
 
+// isCount reports whether a track_total_hits says up to how many hits are counted.
+func isCount(v esjson.Value) bool {
+	_, err := strconv.ParseFloat(v.String(), 64)
+	return err == nil
+}
+
 // tracked is what clusters count to if they are not told.
 const tracked = 10_000
 
@@ -486,16 +495,17 @@ func (k *walker) total(body esjson.Value, p *Params) error {
 	_, inURL := find(p.Keep, "sort")
 	_, over := p.over.Lookup("sort")
 	_, sorted := body.Lookup("sort")
-	if !k.hidesDocs() || !inURL && !over && !sorted {
+	asked, ok := p.over.Lookup("track_total_hits")
+	if !ok {
+		asked, ok = body.Lookup("track_total_hits")
+	}
+	sorted = sorted || inURL || over
+	if !k.hidesDocs() || !sorted && (showsHits(body, p) || !isCount(asked)) {
 		return nil
 	}
 	k.counted = true
 	k.w.Key("track_total_hits")
 	k.w.Bool(true)
-	asked, ok := p.over.Lookup("track_total_hits")
-	if !ok {
-		asked, ok = body.Lookup("track_total_hits")
-	}
 	if !ok {
 		k.rules.Total = Total{Cut: true, Most: tracked}
 		return nil

@@ -149,6 +149,12 @@ func TestTotal(t *testing.T) {
 	f(url("track_total_hits", "true"), sorted+`,"track_total_hits":false}`, true, Total{})
 	f(url("track_total_hits", "5"), sorted+`,"track_total_hits":false}`, true, Total{Cut: true, Most: 5})
 	f(nil, `{"track_total_hits":false}`, false, Total{})
+	f(nil, `{"size":0,"track_total_hits":1}`, true, Total{Cut: true, Most: 1}) // of just one hit a further segment would tell
+	f(url("size", "0"), `{"track_total_hits":1}`, true, Total{Cut: true, Most: 1})
+	f(url("track_total_hits", "3"), `{"size":0}`, true, Total{Cut: true, Most: 3})
+	f(nil, `{"track_total_hits":1}`, false, Total{})
+	f(nil, `{"size":0,"track_total_hits":false}`, false, Total{})
+	f(nil, `{"size":0}`, false, Total{})
 	f(nil, `{}`, false, Total{})
 
 	for _, name := range []string{"terminate_after", "search_type", "batched_reduce_size"} {
