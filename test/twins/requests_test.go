@@ -79,7 +79,7 @@ type catalogue struct {
 	fields                       []field
 	clauses, aggs, bodies, calls []row
 	aroundClauses, aroundAggs    []place
-	all                          bool // every value that can be asked for, not one of them
+	all                          bool // every field of which a row can be asked, not some
 	requests                     []request
 }
 
@@ -116,14 +116,9 @@ var weighs = regexp.MustCompile(`match":|query_string"|q=|"prefix"`)
 
 func (c *catalogue) add(r request) { c.requests = append(c.requests, r) }
 
-// within adds searches for a part: in the first place, and in others.
+// within adds searches for a part: in the first place, and in another.
 func (c *catalogue) within(kind string, r *row, of, hole, part string, places []place, random *rand.Rand) {
-	others := 1
-	if c.all {
-		others = 4
-	}
-	for i, at := range append([]int{0}, random.Perm(len(places) - 1)[:others]...) {
-		p := places[min(at+min(i, 1), len(places)-1)]
+	for _, p := range []place{places[0], places[1+random.IntN(len(places)-1)]} {
 		c.add(request{
 			row: kind + r.name, name: part + " of " + of + ", " + p.name, method: "POST", path: "/" + index + "/_search",
 			body: strings.ReplaceAll(p.text, hole, part), weighs: p.weighs,
@@ -151,14 +146,8 @@ func (c *catalogue) each(rows []row, prefix string, f func(r *row, of, text stri
 		for _, field := range c.some(r, prefix) {
 			random := chance(r.text + prefix + field.name)
 			asked := field.values.asked
-			if !c.all || !strings.ContainsAny(strings.ReplaceAll(r.text, "@F", ""), "@") {
-				asked = asked[:1+random.IntN(len(asked))]
-				asked = asked[len(asked)-1:]
-			}
-			for _, value := range asked {
-				other := field.values.asked[random.IntN(len(field.values.asked))]
-				f(r, field.name, fill(r.text, prefix+field.name, value, other), random)
-			}
+			value, other := asked[random.IntN(len(asked))], asked[random.IntN(len(asked))]
+			f(r, field.name, fill(r.text, prefix+field.name, value, other), random)
 		}
 	}
 }
@@ -185,7 +174,7 @@ func (f *field) is(classes []string) bool {
 func chance(text string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(text))
-	return rand.New(rand.NewPCG(h.Sum64(), 1))
+	return rand.New(rand.NewPCG(h.Sum64(), *seed))
 }
 
 // fill puts a field and values into the holes of a text: values as JSON, as a text without

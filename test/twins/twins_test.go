@@ -18,7 +18,8 @@ import (
 
 var (
 	update = flag.Bool("update", false, "rewrite testdata/answered-*.tsv with what was counted")
-	whole  = flag.Bool("whole", false, "all engines, all values, all scenarios")
+	whole  = flag.Bool("whole", false, "all engines, and each request of all fields and in all scenarios (about an hour an engine)")
+	seed   = flag.Uint64("seed", 1, "of what is chosen at random: another one asks other requests")
 	only   = flag.String("only", "", "ask only requests whose name matches this regular expression")
 	shown  = flag.Bool("show", false, "show what is asked, with the answer in the first world")
 )
