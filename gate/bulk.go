@@ -150,7 +150,7 @@ func (b *bulkLines) refusal(document []byte) *ask.Rejection {
 	if !reads && (a.Returns || b.returns) {
 		return forbidden(b.pl.who, []string{"indices:data/read/get"}, exprTexts(j.part.Exprs))
 	}
-	if !a.Op.HasDocument() || reads && j.mayAddFields {
+	if !a.Op.HasDocument() || reads && j.mayAddFields && b.pl.ruledBy(j).None() {
 		return nil
 	}
 	return b.content(document, reads)
@@ -165,6 +165,9 @@ func (b *bulkLines) content(document []byte, reads bool) *ask.Rejection {
 	if rej != nil {
 		return rej
 	}
+	if rej := b.pl.checkBending(b.judged, v); rej != nil {
+		return rej
+	}
 	if b.action.Op == endpoint.BulkUpdate {
 		if !reads && b.pl.returnsDocument(v) {
 			return forbidden(b.pl.who, []string{"indices:data/read/get"}, exprTexts(b.judged.part.Exprs))
@@ -174,7 +177,7 @@ func (b *bulkLines) content(document []byte, reads bool) *ask.Rejection {
 		}
 		return b.pl.checkUpdate(b.judged, v)
 	}
-	if b.pl.addsField(b.judged, v) {
+	if !b.judged.mayAddFields && b.pl.addsField(b.judged, v) {
 		return b.pl.newFieldRefusal(b.judged)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"guard/authz"
 	"guard/endpoint"
 	"guard/indexresolver"
 	"guard/internal/ask"
@@ -78,7 +77,7 @@ func (pl *plan) ruled() bool {
 // ruled reports whether a rule binds an index that is there, among those that the part's
 // names stand for.
 func (j *judged) ruled() bool {
-	return j.exists() && slices.ContainsFunc(j.Groups, func(g authz.Group) bool { return g.Restriction != ask.Free })
+	return j.exists() && j.bound()
 }
 
 // exists reports whether any name of the part is there already.
@@ -90,9 +89,9 @@ func (j *judged) exists() bool {
 // are not all granted. If it is an alias, what others read through it would change; if
 // it is an index or a stream, the error of the cluster would tell of it. Nor may whom a rule
 // binds on one of them add his own index: what others write to the alias could come to him
-// without the rule. By the newer
-// evaluator the names of aliases are parts of the request already. It reports whether
-// that settles the request.
+// without the rule. A new index gets no alias by whose name a rule will bind him: he would
+// choose with the index what the rule means. By the newer evaluator the names of aliases are
+// parts of the request already. It reports whether that settles the request.
 func (pl *plan) checkNewAliases() (Outcome, bool) {
 	for _, alias := range pl.newAliases() {
 		j, err := pl.judgeAlias(alias)
@@ -105,6 +104,8 @@ func (pl *plan) checkNewAliases() (Outcome, bool) {
 			return reject(j.rejection), true
 		case j.ruled():
 			return reject(restricted("an alias of an index under a document or field rule may not be changed")), true
+		case j.bound() && pl.m.Route.Targets == endpoint.CreateIndexBody:
+			return reject(boundCreation("[aliases]")), true
 		}
 	}
 	return Outcome{}, false
@@ -195,46 +196,6 @@ var makesAliases = []ask.Privilege{{Action: "indices:admin/aliases"}}
 // stands for now.
 func (pl *plan) judgeAlias(alias names.Expr) (judged, error) {
 	return pl.judge(ask.Part{Slot: ask.WholeRequest, Privileges: makesAliases, Exprs: []names.Expr{alias}, Fixed: true, Aliases: true})
-}
-
-func (pl *plan) planCreate() Outcome {
-	j := pl.whole()
-	if len(j.Allowed) != 1 {
-		return reject(pl.missing(j, writtenText(j.part.Exprs)))
-	}
-	var body []byte
-	if len(pl.q.Body) > 0 {
-		v, rej := pl.parse(pl.q.Body)
-		if rej != nil {
-			return reject(rej)
-		}
-		if namesPipeline(pl.asked.Index.Settings) {
-			return reject(notBuilt("a pipeline in the settings of an index"))
-		}
-		for _, details := range pl.asked.Index.Aliases.Members() {
-			if rej := checkAliasFilter(details); rej != nil {
-				return reject(rej)
-			}
-		}
-		body = esjson.AppendValue(nil, v)
-	}
-	call, rej := pl.call(pl.m.Target([]string{j.Allowed[0].Name}, pl.q.Params))
-	if rej != nil {
-		return reject(rej)
-	}
-	setBody(&call, body)
-	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, ChangesState: always}}
-}
-
-// namesPipeline reports whether settings name a pipeline, in whatever spelling of
-// nested and dotted keys.
-func namesPipeline(settings esjson.Value) bool {
-	for key, v := range settings.Members() {
-		if strings.Contains(key, "pipeline") && v.String() != "_none" || namesPipeline(v) {
-			return true
-		}
-	}
-	return false
 }
 
 // checkAliasFilter walks the filter of an alias: it runs for whoever reads the alias,

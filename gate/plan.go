@@ -10,6 +10,7 @@ import (
 	"guard/endpoint"
 	"guard/internal/ask"
 	"guard/internal/names"
+	"guard/internal/query"
 )
 
 // plan is one call of Plan: the request, and what was found out about it so far.
@@ -40,6 +41,7 @@ type judged struct {
 	hides bool
 	// mayAddFields tells that the write may bring fields that the mapping lacks.
 	mayAddFields bool
+	ruledBy      *query.Named // see plan.ruledBy; made when it is first asked
 }
 
 // decide resolves and decides every part. It reports whether that settles the

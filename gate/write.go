@@ -8,7 +8,6 @@ import (
 	"guard/authz"
 	"guard/internal/ask"
 	"guard/internal/esjson"
-	"guard/internal/mapping"
 )
 
 // planWrite forwards the write of one document. Under a rule only a new one may be
@@ -113,6 +112,9 @@ func (pl *plan) checkDocument(j *judged) *ask.Rejection {
 	if !v.Is(esjson.Object) {
 		return badRequest("cannot use %s as a document; want an object", v.Kind())
 	}
+	if rej := pl.checkBending(j, v); rej != nil {
+		return rej
+	}
 	update := pl.m.Route.ID == "update"
 	switch {
 	case update && pl.returnsDocument(v) && !pl.may(j, "indices:data/read/get"):
@@ -169,67 +171,4 @@ func (pl *plan) may(j *judged, action string) bool {
 	part.Privileges = []ask.Privilege{{Action: action}}
 	d := pl.s.policy.Decide(pl.who, cluster{pl.s.state}, part, j.resolved, pl.r.Now)
 	return d.Effect == authz.Allow && !d.Reduced
-}
-
-// addsField reports whether doc holds a field that an index of j lacks.
-func (pl *plan) addsField(j *judged, doc esjson.Value) bool {
-	if j.Allowed[0].Kind == ask.Missing {
-		return doc.Len() > 0
-	}
-	for _, index := range j.Allowed[0].Members {
-		m, err := pl.s.mappingOf(index)
-		if err != nil || addsField(m, "", doc) {
-			return true
-		}
-	}
-	return false
-}
-
-// addsField reports whether doc, which stands at path, holds a field that m lacks and
-// would take in. A mapping that ignores or refuses unknown fields takes none at its
-// top; objects below may have a setting of their own, so there it errs towards yes.
-func addsField(m *mapping.Mapping, path string, doc esjson.Value) bool {
-	closed := path == "" && (m.Dynamic() == "false" || m.Dynamic() == "strict")
-	for key, v := range doc.Members() {
-		if v.Is(esjson.Null) || v.Is(esjson.Array) && v.Len() == 0 {
-			continue // nothing is made of it
-		}
-		name := key
-		if path != "" {
-			name = path + "." + key
-		}
-		f, known := m.Lookup(name)
-		switch {
-		case !known && closed && !startsInObject(m, key):
-		case !known:
-			return true
-		case f.Kind != mapping.Object && f.Kind != mapping.Nested || f.Opaque:
-			// a value of its own, whatever its form: a point, a range, a shape
-		case addsBelow(m, name, v):
-			return true
-		}
-	}
-	return false
-}
-
-// startsInObject reports whether a key with dots leads into an object of m.
-func startsInObject(m *mapping.Mapping, key string) bool {
-	first, _, dotted := strings.Cut(key, ".")
-	if !dotted {
-		return false
-	}
-	_, known := m.Lookup(first)
-	return known
-}
-
-func addsBelow(m *mapping.Mapping, name string, v esjson.Value) bool {
-	if v.Is(esjson.Object) {
-		return addsField(m, name, v)
-	}
-	for _, e := range v.Elements() {
-		if addsBelow(m, name, e) {
-			return true
-		}
-	}
-	return false
 }

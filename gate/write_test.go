@@ -92,7 +92,7 @@ func TestWriteConflict(t *testing.T) {
 func TestAddsField(t *testing.T) {
 	f := func(mapping, doc string, want bool) {
 		t.Helper()
-		if got := addsField(mappingFrom(t, mapping), "", parsed(t, doc)); got != want {
+		if got := newFields(mappingFrom(t, mapping), "", parsed(t, doc), anyField); got != want {
 			t.Errorf("%s to %s adds a field: %v; want %v", doc, mapping, got, want)
 		}
 	}
@@ -256,11 +256,11 @@ func FuzzAddsField(f *testing.F) {
 			o := randomObject(r, 0)
 			doc := randomDocument(r, 0)
 			mapping, text := marshal(t, o.json()), marshal(t, doc)
-			got := addsField(mappingFrom(t, mapping), "", parsed(t, text))
+			got := newFields(mappingFrom(t, mapping), "", parsed(t, text), anyField)
 			if want := o.adds(doc, "true"); want && !got {
 				t.Fatalf("%s to %s adds a field that is not found out", text, mapping)
 			}
-			if known := o.sample(r); len(known) > 0 && addsField(mappingFrom(t, mapping), "", parsed(t, marshal(t, known))) {
+			if known := o.sample(r); len(known) > 0 && newFields(mappingFrom(t, mapping), "", parsed(t, marshal(t, known)), anyField) {
 				t.Fatalf("%s to %s adds nothing and is refused", marshal(t, known), mapping)
 			}
 		}

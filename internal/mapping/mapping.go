@@ -83,6 +83,7 @@ type Mapping struct {
 	index  map[string]int // path -> position in fields
 
 	dynamic string
+	copies  []string // of templates
 	flow    flow
 }
 
@@ -92,6 +93,10 @@ func (m *Mapping) Hash() Hash { return m.hash }
 // Dynamic returns the setting for fields that the mapping lacks, at the top level:
 // "true" (also if it is absent), "false", "strict", "runtime" and the like.
 func (m *Mapping) Dynamic() string { return m.dynamic }
+
+// TemplateCopies returns where fields that the mapping lacks may be copied to, once they
+// are made by its dynamic templates: names, maybe with placeholders in braces.
+func (m *Mapping) TemplateCopies() []string { return m.copies }
 
 // All yields every field, sorted by path.
 func (m *Mapping) All() iter.Seq[Field] { return slices.Values(m.fields) }

@@ -93,6 +93,8 @@ func (b *builder) root(v esjson.Value) error {
 			b.m.dynamic = strings.Clone(m.String()) // true, false or a word, quoted or not
 		case "runtime", "derived":
 			err = b.runtime(m, "")
+		case "dynamic_templates":
+			b.m.copies, err = appendCopies(nil, m)
 		case "_source": // it brings no fields
 		case "composite": // star trees: sums of fields that the mapping has anyway
 		default:
@@ -105,6 +107,30 @@ func (b *builder) root(v esjson.Value) error {
 		}
 	}
 	return nil
+}
+
+// appendCopies appends the targets of every copy_to in v.
+func appendCopies(dst []string, v esjson.Value) ([]string, error) {
+	for key, m := range v.Members() {
+		var err error
+		if key == "copy_to" && !m.Is(esjson.Object) { // an object is a template of that name
+			var targets []string
+			targets, err = texts(m)
+			dst = append(dst, targets...)
+		} else {
+			dst, err = appendCopies(dst, m)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range v.Elements() {
+		var err error
+		if dst, err = appendCopies(dst, e); err != nil {
+			return nil, err
+		}
+	}
+	return dst, nil
 }
 
 // boolean reads true and false as old mappings have them, also in quotes.
