@@ -27,6 +27,12 @@ type Restriction struct {
 	Masks []string  // in order: the first that matches a field counts
 }
 
+// HidesDocuments reports whether r may hide documents.
+func (r *Restriction) HidesDocuments() bool { return r.None || len(r.DLS) > 0 }
+
+// HidesFields reports whether r may hide fields: where nothing is shown no field is either.
+func (r *Restriction) HidesFields() bool { return r.None || len(r.FLS) > 0 }
+
 // DLSRule is one document rule for one principal.
 type DLSRule struct {
 	Text     string           // the query, values put in as JSON

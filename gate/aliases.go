@@ -44,7 +44,7 @@ func (pl *plan) unaliased(j *judged) (*judged, *ask.Rejection) {
 
 // isRuled reports whether a document rule applies to any index of j.
 func isRuled(j *judged) bool {
-	return slices.ContainsFunc(j.Groups, func(g authz.Group) bool { return g.Rules.None || len(g.Rules.DLS) > 0 })
+	return slices.ContainsFunc(j.Groups, func(g authz.Group) bool { return g.Rules.HidesDocuments() })
 }
 
 func isFilteredAlias(t ask.Target) bool { return t.Kind == ask.Alias && t.Filtered }

@@ -99,7 +99,7 @@ func (s *Snapshot) bindingKey(j *judged, open bool) (bindingKey, bool) {
 		return bindingKey{}, false // a name that the client made up is not kept
 	}
 	key := bindingKey{restriction: g.Restriction, index: g.Indices[0], open: open}
-	if len(g.Rules.FLS) > 0 {
+	if g.Rules.HidesFields() {
 		key.mapping = id
 	}
 	return key, true
@@ -216,11 +216,13 @@ func (s *Snapshot) filter(r *authz.Restriction) (query.Filter, error) {
 func (pl *plan) bindFields(b *binding, groups []authz.Group) *ask.Rejection {
 	ruled := false
 	for _, g := range groups {
-		ruled = ruled || len(g.Rules.FLS) > 0
+		ruled = ruled || g.Rules.HidesFields()
 	}
 	if !ruled {
 		return nil
 	}
+	// What shows no document has no say in how fields are seen beside others.
+	shown := slices.ContainsFunc(groups, func(g authz.Group) bool { return !g.Rules.None })
 	b.views = map[string]*fls.View{}
 	var list []*fls.View
 	seen := map[*fls.View]bool{}
@@ -231,7 +233,7 @@ func (pl *plan) bindFields(b *binding, groups []authz.Group) *ask.Rejection {
 				return staleState(err)
 			}
 			b.views[index] = v
-			if !seen[v] {
+			if !seen[v] && !(g.Rules.None && shown) {
 				seen[v] = true
 				list = append(list, v)
 			}
@@ -250,7 +252,7 @@ func (s *Snapshot) view(r *authz.Restriction, index string) (*fls.View, error) {
 		return nil, err
 	}
 	id := r.ID
-	if len(r.FLS) == 0 {
+	if !r.HidesFields() {
 		id = ask.Free
 	}
 	key := viewKey{restriction: id, mapping: m.Hash()}
@@ -258,7 +260,7 @@ func (s *Snapshot) view(r *authz.Restriction, index string) (*fls.View, error) {
 		return v, nil
 	}
 	rules := fls.Everything()
-	if len(r.FLS) > 0 {
+	if r.HidesFields() {
 		if rules, err = s.fieldRules(r); err != nil {
 			return nil, err
 		}
@@ -269,6 +271,9 @@ func (s *Snapshot) view(r *authz.Restriction, index string) (*fls.View, error) {
 }
 
 func (s *Snapshot) fieldRules(r *authz.Restriction) (fls.Rules, error) {
+	if r.None {
+		return fls.Rules{}, nil // the zero value shows nothing
+	}
 	if rules, ok := s.memo.fields.Get(r.ID); ok {
 		return rules, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"guard/authz"
 	"guard/fls"
 	"guard/internal/ask"
 	"guard/internal/esjson"
@@ -39,6 +40,22 @@ func (pl *plan) planFieldCaps(f forwarded, b *binding) Outcome {
 		out.Forward.Treat = fieldCapsTreatment{views: b.views, indices: b.indices, unmapped: given && unmapped != "false", told: b.told()}
 	}
 	return out
+}
+
+// shown returns j without indices that show nothing, if another is left: one list tells of
+// all indices, and what one of them hides is left out of it.
+func (pl *plan) shown(j *judged) *judged {
+	only := *j
+	only.Groups = slices.DeleteFunc(slices.Clone(j.Groups), func(g authz.Group) bool {
+		return g.Rules.None && !slices.ContainsFunc(g.Indices, func(name string) bool {
+			_, there := pl.s.state.Index(name)
+			return !there // the cluster has its own answer for it
+		})
+	})
+	if len(only.Groups) == 0 {
+		return j
+	}
+	return &only
 }
 
 func fieldCapsBody(v esjson.Value, b *binding) ([]byte, *ask.Rejection) {

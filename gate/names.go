@@ -17,6 +17,9 @@ func (pl *plan) planNames() Outcome {
 	var f forwarded
 	var rej *ask.Rejection
 	switch pl.m.Route.Answer {
+	case endpoint.FieldCaps:
+		j = pl.shown(j)
+		f, rej = pl.concreteForwarded(j)
 	case endpoint.ResolvedNames:
 		f, rej = pl.forwardResolved(j)
 	case endpoint.FoundName:

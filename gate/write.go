@@ -39,7 +39,6 @@ func (pl *plan) planWrite() Outcome {
 // hidesDocuments reports whether documents of a target may be hidden: by a rule, or by
 // the filter of the alias that it is named by.
 func (pl *plan) hidesDocuments(j *judged) bool {
-	ruled := func(g authz.Group) bool { return g.Rules.None || len(g.Rules.DLS) > 0 }
 	filtered := func(t ask.Target) bool {
 		if !t.Filtered {
 			return false
@@ -51,7 +50,7 @@ func (pl *plan) hidesDocuments(j *judged) bool {
 		}
 		return false
 	}
-	return slices.ContainsFunc(j.Groups, ruled) || slices.ContainsFunc(j.Allowed, filtered)
+	return isRuled(j) || slices.ContainsFunc(j.Allowed, filtered)
 }
 
 // versionOfConflict is where the reason of a conflict goes on with the version of the
@@ -89,9 +88,9 @@ func (pl *plan) mayWrite(j *judged, creates, update bool) *ask.Rejection {
 		switch {
 		case len(g.Rules.Masks) > 0:
 			return notBuilt("a write to an index with masked fields")
-		case update && len(g.Rules.FLS) > 0:
+		case update && g.Rules.HidesFields():
 			return restricted("update is refused under a field rule")
-		case !creates && len(g.Rules.FLS) > 0:
+		case !creates && g.Rules.HidesFields():
 			return restricted("under a field rule only new documents may be written: use op_type=create")
 		}
 	}
