@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -27,17 +28,8 @@ type docItem struct {
 	refused *ask.Rejection
 }
 
-// wishes are those of a search for the document. No stored field is _none_; a search would
-// leave out what tells the document as well.
-func (d *docItem) wishes() (source, stored []byte) {
-	if text := string(d.stored); text != `"_none_"` && text != `["_none_"]` {
-		return d.source, d.stored
-	}
-	if d.source == nil {
-		return []byte("false"), nil
-	}
-	return d.source, nil
-}
+// wishes are those of a search for the document.
+func (d *docItem) wishes() (source, stored []byte) { return d.source, hitFields(d.stored) }
 
 // bound reports whether the document has to be found by a filtered search.
 func (d *docItem) bound() bool { return d.refused == nil && d.b.bound }
@@ -208,6 +200,32 @@ func appendIDSearch(dst []byte, b batch, what idSearch) ([]byte, error) {
 		return nil, err
 	}
 	return query.AppendSearch(slices.Grow(dst, b.room()+b.first.b.room()), v, nil, &b.first.b.rules)
+}
+
+// hitFields returns the stored fields that are wanted of a document as a search has to ask
+// for them. A read by id takes _none_ for the name of a field, which no document has; a
+// search would leave out what tells the document, and takes no other name beside it.
+func hitFields(stored []byte) []byte {
+	const none = "_none_"
+	if !bytes.Contains(stored, []byte(none)) {
+		return stored
+	}
+	v, err := esjson.Parse(new(esjson.Tape), stored, esjson.RequestLimits())
+	if err != nil {
+		return stored // which the search can't be written with either
+	}
+	var w esjson.Writer
+	w.BeginArray()
+	if v.Is(esjson.String) && v.String() != none {
+		w.Value(v)
+	}
+	for _, e := range v.Elements() {
+		if e.String() != none {
+			w.Value(e)
+		}
+	}
+	w.EndArray()
+	return w.Bytes()
 }
 
 // room is about what one search of a batch needs.

@@ -41,6 +41,11 @@ func TestIDSearches(t *testing.T) {
 		t.Errorf("the search for what is visible: %s, %v; want %s", visible, err, want)
 	}
 
+	// A read by id takes _none_ for the name of a field; a search would leave out the id.
+	for stored, want := range map[string]string{`"_none_"`: `[]`, `["_none_"]`: `[]`, `["a","_none_","_routing"]`: `["a","_routing"]`, `"a_none_"`: `["a_none_"]`, `"a"`: `"a"`} {
+		f(batch{first: &docItem{stored: []byte(stored)}, ids: []string{"1"}}, `{"size":10,`+head+`,"_source":false,"query":{"ids":{"values":["1"]}}}`,
+			`{"size":10,`+head+`,"stored_fields":`+want+`,`+bound(`"1"`))
+	}
 	for _, refused := range []string{`{"excludes":1}`, `{"script":"x"}`} {
 		b := batch{first: &docItem{source: []byte(refused), b: boundTo("hr")}, ids: []string{"1"}}
 		if got, err := appendIDSearch(nil, b, ofDocuments); err == nil {
