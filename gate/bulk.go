@@ -113,11 +113,7 @@ func (b *bulkLines) Item(dst, document []byte) ([]byte, error) {
 		b.treat.slots = append(b.treat.slots, slot{refused: place})
 		return dst, nil
 	}
-	s := slot{}
-	if b.judged.hides {
-		s.treat = conflictTreatment{}
-	}
-	b.treat.slots = append(b.treat.slots, s)
+	b.treat.slots = append(b.treat.slots, slot{treat: b.pl.failedWrite(b.judged)})
 	b.sent++
 	b.made = b.made || b.judged.Allowed[0].Kind == ask.Missing
 	dst = append(b.action.AppendLine(dst, writeName(b.judged)), '\n')

@@ -79,7 +79,6 @@ func withoutDocuments(v esjson.Value) error {
 type cleaner struct {
 	w       esjson.Writer
 	secrets []string // texts that no error may hold
-	cutAt   string   // where texts end, if they have it
 }
 
 // Members of errors that show the inside of the cluster or repeat the request as it
@@ -170,9 +169,6 @@ func (c *cleaner) reason(text string) string {
 	}
 	if len(c.secrets) > 0 {
 		text, _, _ = strings.Cut(text, " but got: [") // the value of some document
-	}
-	if c.cutAt != "" {
-		text, _, _ = strings.Cut(text, c.cutAt)
 	}
 	for _, r := range shardNumbers {
 		text = r.number.ReplaceAllString(text, r.kept)

@@ -42,6 +42,7 @@ type judged struct {
 	// mayAddFields tells that the write may bring fields that the mapping lacks.
 	mayAddFields bool
 	ruledBy      *query.Named // see plan.ruledBy; made when it is first asked
+	failed       *failedWrite // see plan.failedWrite; likewise
 }
 
 // decide resolves and decides every part. It reports whether that settles the

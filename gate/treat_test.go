@@ -208,7 +208,10 @@ func TestHalfPairsInAnswers(t *testing.T) {
 	get := getTreatment{answer: fields.answer()}
 	f(get, doc, doc)
 	f(sourceTreatment{get: get}, doc, `{"name":`+half+`}`)
-	f(conflictTreatment{}, `{"error":{"type":`+half+`,"reason":"version conflict (current version [3])","caused_by":`+half+`}}`, `{"error":{"type":`+half+`,"reason":"version conflict","caused_by":`+half+`}}`)
+	f(&failedWrite{hides: true}, `{"error":{"type":`+half+`,"reason":"[1]: version conflict, document already exists (current version [3])","caused_by":{"reason":`+half+`}}}`,
+		`{"error":{"type":`+half+`,"reason":"[1]: version conflict, document already exists"}}`)
+	failure := `{"error":{"reason":"failed to parse field [a] of type [long] in document with id '` + half[1:len(half)-1] + `'. Preview of field's value: ''"}}`
+	f(&failedWrite{}, failure, failure)
 	f(indicesTreatment{fields}, `{"hr":{"mappings":{"properties":{"name":{"type":"keyword","null_value":`+half+`,"copy_to":["age",`+half+`]}}}}}`,
 		`{"hr":{"mappings":{"properties":{"name":{"type":"keyword","null_value":`+half+`,"copy_to":["age"]}}}}}`)
 

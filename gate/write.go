@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -25,11 +24,7 @@ func (pl *plan) planWrite() Outcome {
 		return reject(rej)
 	}
 	setBody(&call, pl.q.Body)
-	var then Treatment
-	if j.hides {
-		then = conflictTreatment{}
-	}
-	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call, Treat: pl.checkWrite(j, then)}}
+	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call, Treat: pl.checkWrite(j, pl.failedWrite(j))}}
 	if j.Allowed[0].Kind == ask.Missing {
 		out.Forward.ChangesState = always
 	}
@@ -51,22 +46,6 @@ func (pl *plan) hidesDocuments(j *judged) bool {
 		return false
 	}
 	return isRuled(j) || slices.ContainsFunc(j.Allowed, filtered)
-}
-
-// versionOfConflict is where the reason of a conflict goes on with the version of the
-// document that is there.
-const versionOfConflict = " (current "
-
-// conflictTreatment keeps of a conflict that an id is taken, and nothing of the hidden
-// document that may have it: its version counts its changes.
-type conflictTreatment struct{}
-
-// Treat cuts the reasons of conflicts.
-func (conflictTreatment) Treat(a Answer) (Answer, error) {
-	if !bytes.Contains(a.Body, []byte(versionOfConflict)) {
-		return a, nil // the type of the error may be left out of the answer
-	}
-	return cleanReasons(a, cleaner{cutAt: versionOfConflict})
 }
 
 // writeName is where a document is written: an alias keeps its name, because the
