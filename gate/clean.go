@@ -157,23 +157,58 @@ func (c *cleaner) text(v esjson.Value) {
 	c.w.Value(v)
 }
 
-// reason returns what of a text may be sent.
-func (c *cleaner) reason(text string) string {
-	for _, s := range c.secrets {
-		if strings.Contains(text, s) {
-			return "the query failed"
-		}
+// untoldReason stands for a reason of which nothing may be sent.
+const untoldReason = "the query failed"
+
+// reason returns what of a text may be sent. Under a rule that is what a query says that has
+// a word of the rule and one that has another, alike: whoever sends words would find out by
+// the answer which ones the rule has.
+func (c *cleaner) reason(whole string) string {
+	text := whole
+	for _, r := range shardNumbers {
+		text = r.number.ReplaceAllString(text, r.kept)
 	}
 	if i := strings.IndexAny(text, "{\n"); i >= 0 {
 		text = strings.TrimRight(text[:i], " :[")
 	}
-	if len(c.secrets) > 0 {
-		text, _, _ = strings.Cut(text, " but got: [") // the value of some document
+	if len(c.secrets) == 0 || slices.ContainsFunc(toldForms, func(form *regexp.Regexp) bool { return form.MatchString(text) }) {
+		return text
 	}
-	for _, r := range shardNumbers {
-		text = r.number.ReplaceAllString(text, r.kept)
+	text = withoutVariables(text)
+	if text == "" && whole != "" || slices.ContainsFunc(c.secrets, func(s string) bool { return strings.Contains(text, s) }) {
+		return untoldReason
 	}
 	return text
+}
+
+// toldForms are reasons of which no rule is the cause, whose query is one of many parts of a
+// search: they say what is wrong with the names, the sorts or the size of a request.
+var toldForms = []*regexp.Regexp{
+	regexp.MustCompile(`^(?i)no mapping found for \[[^\[\]]*\] in order to sort on$`),
+	regexp.MustCompile(`^no such index \[[^\[\]]*\]( and no indices exist)?$`),
+	regexp.MustCompile(`^alias \[[^\[\]]*\] missing$`),
+	regexp.MustCompile(`^routing is required for \[[^\[\]]*\]/\[.*\]$`),
+	regexp.MustCompile(`^maxClauseCount is set to \d+$`),
+	regexp.MustCompile(`^Unable to find a field mapper for field \[[^\[\]]*\]\. No 'missing' value defined\.$`),
+	regexp.MustCompile(`^(Result window|Batch size|Rescore window) (is )?(too large|\[\d+\] is too large)[^"'\[]*( \[\d+\][^"'\[]*)*(\[[a-z._]+\][^"'\[]*)?$`),
+	regexp.MustCompile(`^Trying to create too many buckets\.[^"'\[]*\[\d+\][^"'\[]*(\[\d+\][^"'\[]*)?(\[[a-z._]+\][^"'\[]*)?$`),
+	regexp.MustCompile(`^The length of \[[^\[\]]*\] field of doc of \[[^\[\]]*\] index has exceeded \[\d+\]`),
+}
+
+// variable is where a reason may go on with what a request, a rule or a document holds.
+var variable = regexp.MustCompile("[\"'`\\[<]|No enum constant|(?:^|[\\s:=(,])[-+]?\\d")
+
+// withoutVariables cuts a reason at the first place that may hold what is not the cluster's
+// own text. In front may stand the name of a clause in brackets.
+func withoutVariables(text string) string {
+	from := 0
+	if end := strings.IndexByte(text, ']'); end > 0 && text[0] == '[' && filterWords[text[1:end]] {
+		from = end + 1
+	}
+	if at := variable.FindStringIndex(text[from:]); at != nil {
+		text = text[:from+at[0]]
+	}
+	return strings.TrimRight(text, " :=(,")
 }
 
 // shardNumbers are the numbers by which a shard knows its documents and words, where errors
@@ -191,8 +226,8 @@ var shardNumbers = []struct {
 	{regexp.MustCompile(`(Term) \[[0-9a-f ]*\]`), "$1"},                           // "Term [61 62] exists in doc values but not in the terms index"
 }
 
-// minSecret is the length from which a text of a filter is looked for as it is: shorter
-// ones stand in any sentence, and are looked for between quotes or brackets.
+// minSecret is the length from which a text of a filter is looked for: shorter ones stand in
+// any sentence.
 const minSecret = 3
 
 // filterTexts lists the texts that a filter would be known by: its values and the names
@@ -233,8 +268,6 @@ func collectTexts(v esjson.Value, out *[]string) {
 func addSecret(s string, out *[]string) {
 	if len(s) >= minSecret {
 		*out = append(*out, strings.Clone(s))
-	} else if s != "" {
-		*out = append(*out, `"`+s+`"`, "["+s+"]")
 	}
 }
 

@@ -28,8 +28,9 @@ func TestCleanError(t *testing.T) {
 	reason(`"no mapping found for [a] in order to sort on"`, `"no mapping found for [a] in order to sort on"`)
 	reason(`"failed to create query: {\"term\":{}}"`, `"failed to create query"`)
 	reason(`"failed to parse query [\nbool"`, `"failed to parse query"`)
-	reason(`"For input string: \"classified\""`, `"the query failed"`)
-	reason(`"value [4711] is out of range"`, `"the query failed"`)
+	reason(`"For input string: \"classified\""`, `"For input string"`)
+	reason(`"value [4711] is out of range"`, `"value"`)
+	reason(`"classified is no number"`, `"the query failed"`)
 	reason(`""`, `""`)
 	// The client may know the index.
 	reason(`"no such index [hr]"`, `"no such index [hr]"`)
@@ -103,13 +104,13 @@ func TestCleanErrorEverywhere(t *testing.T) {
 			t.Errorf("%s\nbecame %s, %v\nwant   %s", body, got.Body, err, want)
 		}
 	}
-	f(`{"error":"failed on \"eu\"","status":400}`, `{"error":"the query failed","status":400}`)
+	f(`{"error":"failed on \"eu\"","status":400}`, `{"error":"failed on","status":400}`)
 	f(`{"error":"alias [x] missing","status":404}`, `{"error":"alias [x] missing","status":404}`)
 	f(`{"error":{"type":"x","details":["a","[eu]"],"deep":{"er":"clearance"}}}`, `{"error":{"type":"x","details":["a","the query failed"],"deep":{"er":"the query failed"}}}`)
-	f(`{"error":{"reason":"For input string: \"7\""}}`, `{"error":{"reason":"the query failed"}}`)
-	f(`{"error":{"reason":"field [clearance] is no number"}}`, `{"error":{"reason":"the query failed"}}`)
-	f(`{"error":{"reason":"cannot parse [curly{brace]"}}`, `{"error":{"reason":"the query failed"}}`)
-	f(`{"error":{"reason":"a museum of 17 eunuchs"}}`, `{"error":{"reason":"a museum of 17 eunuchs"}}`)
+	f(`{"error":{"reason":"For input string: \"7\""}}`, `{"error":{"reason":"For input string"}}`)
+	f(`{"error":{"reason":"field [clearance] is no number"}}`, `{"error":{"reason":"field"}}`)
+	f(`{"error":{"reason":"cannot parse [curly{brace]"}}`, `{"error":{"reason":"cannot parse"}}`)
+	f(`{"error":{"reason":"a museum of 17 eunuchs"}}`, `{"error":{"reason":"a museum of"}}`)
 	f(`{"error":{"reason":"[bool] needs a query","type":"eu","index":"eu"}}`, `{"error":{"reason":"[bool] needs a query","type":"eu","index":"eu"}}`)
 }
 
@@ -166,9 +167,9 @@ func TestCleanFailures(t *testing.T) {
 // TestCleanErrorNumbers holds that no error numbers a document as its shard does: the
 // number counts hidden ones. What else an error says stays as it is.
 func TestCleanErrorNumbers(t *testing.T) {
-	f := func(in, want string) {
+	f := func(in, free, ruled string) {
 		t.Helper()
-		for _, filter := range []query.Filter{query.Free, hiding} { // a field rule hides nested objects, and has no filter
+		for filter, want := range map[query.Filter]string{query.Free: free, hiding: ruled} { // a field rule hides nested objects, and has no filter
 			got, err := cleanErrorUnder(Answer{Status: 500, Body: []byte(`{"error":{"reason":"` + in + `"}}`)}, filter)
 			if full := `{"error":{"reason":"` + want + `"}}`; err != nil || string(got.Body) != full {
 				t.Errorf("%s\nbecame %s, %v\nwant   %s", in, got.Body, err, full)
@@ -179,21 +180,64 @@ func TestCleanErrorNumbers(t *testing.T) {
 			}
 		}
 	}
-	f("failed to collapse 14, the collapse field must be single valued", "failed to collapse, the collapse field must be single valued")
-	f("function score query returned an invalid score: NaN for doc: 14", "function score query returned an invalid score: NaN for doc")
-	f("script_score script returned an invalid score [-1.0] for doc [14]. Must be a non-negative score!", "script_score script returned an invalid score [-1.0] for doc. Must be a non-negative score!")
-	f("The length of [t] field of [14] doc of [hr] index has exceeded [5]", "The length of [t] field of doc of [hr] index has exceeded [5]")
-	f("Error running fetch phase for doc [14]", "Error running fetch phase for doc")
-	f("Index 2 out of bounds for length 1", "Index out of bounds for length")
-	f("Term [61 5f 66] exists in doc values but not in the terms index", "Term exists in doc values but not in the terms index")
-	f("Failed to fetch doc id [14]", "Failed to fetch doc id")
-	f("find a problem doc. docId=14, class X", "find a problem doc. docId, class X")
+	same := func(in, want string) { t.Helper(); f(in, want, want) }
+	same("failed to collapse 14, the collapse field must be single valued", "failed to collapse, the collapse field must be single valued")
+	same("function score query returned an invalid score: NaN for doc: 14", "function score query returned an invalid score: NaN for doc")
+	f("script_score script returned an invalid score [-1.0] for doc [14]. Must be a non-negative score!", "script_score script returned an invalid score [-1.0] for doc. Must be a non-negative score!",
+		"script_score script returned an invalid score")
+	same("The length of [t] field of [14] doc of [hr] index has exceeded [5]", "The length of [t] field of doc of [hr] index has exceeded [5]")
+	same("Error running fetch phase for doc [14]", "Error running fetch phase for doc")
+	same("Index 2 out of bounds for length 1", "Index out of bounds for length")
+	same("Term [61 5f 66] exists in doc values but not in the terms index", "Term exists in doc values but not in the terms index")
+	same("Failed to fetch doc id [14]", "Failed to fetch doc id")
+	f("find a problem doc. docId=14, class X", "find a problem doc. docId, class X", "find a problem doc. docId, class X")
 
 	for _, other := range []string{
-		"[doc] is no field of 14", "Result window is too large, from + size must be less than or equal to: [10000] but was [100000]",
-		"[_doc][14]: document missing", "no such index [doc-14]", "maxClauseCount is set to 1024", "failed to collapse on [14]",
+		"Result window is too large, from + size must be less than or equal to: [10000] but was [100000]", "no such index [doc-14]", "maxClauseCount is set to 1024",
 	} {
-		f(other, other)
+		same(other, other)
+	}
+	f("[doc] is no field of 14", "[doc] is no field of 14", untoldReason)
+	f("[_doc][14]: document missing", "[_doc][14]: document missing", untoldReason)
+	f("failed to collapse on [14]", "failed to collapse on [14]", "failed to collapse on")
+}
+
+// TestReasonsTellNoWordOfARule states the law of reasons under a rule: they do not depend on
+// whether what the client wrote is a word of the rule.
+func TestReasonsTellNoWordOfARule(t *testing.T) {
+	reason := func(form, word string) string {
+		t.Helper()
+		text, err := json.Marshal(strings.ReplaceAll(form, "W", word))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := cleanErrorUnder(Answer{Status: 400, Body: []byte(`{"error":{"reason":` + string(text) + `}}`)}, hiding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(string(got.Body), word, "W")
+	}
+	for form, want := range map[string]string{
+		`failed to create query: For input string: "W"`:       `failed to create query: For input string`,
+		`For input string: "x W y"`:                           `For input string`,
+		`failed to parse date field [W] with format [yyyy]`:   `failed to parse date field`,
+		`'W' is not an IP string literal.`:                    untoldReason,
+		`Cannot parse 'a:"W': Lexical error at line 1`:        `Cannot parse`,
+		`Cannot parse 'a' W': Lexical error at line 1`:        `Cannot parse`,
+		`[range] query does not support [W]`:                  `[range] query does not support`,
+		`[W] query malformed, no start_object`:                untoldReason,
+		`Value [W] is out of range for a long`:                `Value`,
+		`No mapping found for [W] in order to sort on`:        `No mapping found for [W] in order to sort on`,
+		`no such index [W]`:                                   `no such index [W]`,
+		`No enum constant org.opensearch.search.sort.Order.W`: untoldReason,
+		"failed on `W`": "failed on",
+		`failed on <W>`: `failed on`,
+	} {
+		for _, word := range []string{"classified", "4711", "dept", "age", "zzz", "9", "x'y", "unclassified-x"} {
+			if got := reason(form, word); got != `{"error":{"reason":"`+want+`"}}` {
+				t.Errorf("%s of %q: %s; want %s", form, word, got, want)
+			}
+		}
 	}
 }
 
