@@ -96,7 +96,7 @@ func newFields(m *mapping.Mapping, path string, doc esjson.Value, meets func(pat
 }
 
 // fieldName is the path of what stands under a key in an object. The clusters split keys as
-// Java splits texts: dots at the end mean nothing.
+// Java splits texts: dots at the end mean nothing (measured on OpenSearch 2.19).
 func fieldName(path, key string) string {
 	key = strings.TrimRight(key, ".")
 	if path == "" {
