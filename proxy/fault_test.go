@@ -237,6 +237,71 @@ func TestAfterEarlyAnswer(t *testing.T) {
 	}
 }
 
+// TestAfterEarlyAnswerToWhole: the same for a body that guard holds.
+func TestAfterEarlyAnswerToWhole(t *testing.T) {
+	node := newFake(t)
+	node.takes(func(c net.Conn, br *bufio.Reader) {
+		for used := false; ; used = true {
+			r, err := http.ReadRequest(br)
+			if err != nil {
+				return
+			}
+			if used {
+				t.Error("the connection of an early answer carries a further call")
+			}
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+			time.Sleep(50 * time.Millisecond) // guard reads the head
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, _ = io.WriteString(c, strings.Repeat("x", 100))
+		}
+	})
+	conf := testConfig(node.url())
+	tr, err := NewTransport(conf.Upstream, conf.Timeouts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	for range 2 {
+		sendWhole(t, tr, 64<<20) // more than sockets hold
+	}
+}
+
+// sendWhole sends a body that guard holds, and reads the answer.
+func sendWhole(t *testing.T, tr *Transport, size int) {
+	t.Helper()
+	a, err := tr.Do(t.Context(), &call{method: "POST", target: "/", fixed: make([]byte, size), hasBody: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.body.Close()
+	if _, err := io.Copy(io.Discard, a.body); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAfterUnreadRequest: no connection is kept after an answer which says that the request was
+// not read to its end; it is after others, however the body was written.
+func TestAfterUnreadRequest(t *testing.T) {
+	f := func(status, size, want int) {
+		t.Helper()
+		node := newFake(t)
+		node.answers(func(c net.Conn, _ *http.Request, _ []byte) { writeAnswer(c, status, "{}") })
+		tr := newTestTransport(t, node.url())
+		for range 3 {
+			sendWhole(t, tr, size)
+		}
+		if n := node.accepted(); n != want {
+			t.Errorf("status %d to %d bytes: %d connections to the node; want %d", status, size, n, want)
+		}
+	}
+	for _, size := range []int{0, 20_000, 40_000, 8 << 20} {
+		f(200, size, 1)
+		f(400, size, 1)
+		f(408, size, 3)
+		f(413, size, 3)
+	}
+}
+
 // TestClientLeaves closes the client's side while the node works: the node sees the
 // end of its connection soon.
 func TestClientLeaves(t *testing.T) {

@@ -16,6 +16,7 @@ type upload struct {
 	abort   func() // ends a read that the source waits in
 	stopped atomic.Bool
 	drained atomic.Bool // see sourceDone
+	ending  atomic.Bool // the last write has begun: from now on the node may have all of the call
 	headed  atomic.Bool // the head of the answer is there
 }
 
@@ -35,13 +36,13 @@ func (u *upload) finish() bool {
 	return u.err == nil
 }
 
-// grace is how long an upload whose source is through may take to end after the answer:
-// its goroutine may only wait to be scheduled.
+// grace is how long an upload whose last write has begun may take to end: its goroutine may
+// only wait to be scheduled.
 const grace = 20 * time.Millisecond
 
 // settle waits that long. It reports whether the upload is over.
 func (u *upload) settle() bool {
-	if u.over() || !u.drained.Load() {
+	if u.over() || !u.ending.Load() {
 		return u.over()
 	}
 	timer := time.NewTimer(grace)
@@ -55,8 +56,8 @@ func (u *upload) settle() bool {
 }
 
 // sourceDone reports whether the source is read to its end and not touched any more.
-// That is so before the last byte of the call is sent: an answer for which it is not so
-// came early.
+// That is so before the last byte of the call is sent, and long before for a body that guard
+// holds.
 func (u *upload) sourceDone() bool { return u == nil || u.drained.Load() }
 
 // over reports whether the upload has ended, well or not.
@@ -107,7 +108,7 @@ func (w *wire) writeBody(c *call, u *upload) (err error) {
 	body := c.body
 	if body == nil {
 		u.drained.Store(true)
-		body = inWindows(c.fixed)
+		body = inParts(c.fixed, func() { u.ending.Store(true) })
 	}
 	cw := chunkWriter{w.dst}
 	to := &sourceWriter{Writer: w.dst}
@@ -123,17 +124,23 @@ func (w *wire) writeBody(c *call, u *upload) (err error) {
 		return err
 	}
 	u.drained.Store(true)
+	u.ending.Store(true)
 	if chunked {
 		return cw.Close()
 	}
 	return w.dst.Flush()
 }
 
-// inWindows writes b so that each window shows progress.
-func inWindows(b []byte) func(io.Writer) error {
+// inParts writes b so that each part shows progress, and calls last before the last of them.
+// That one is no larger than what is written inline, of which nobody can tell either whether
+// an answer came before its end.
+func inParts(b []byte, last func()) func(io.Writer) error {
 	return func(w io.Writer) error {
 		for len(b) > 0 {
-			n, err := w.Write(b[:min(len(b), window)])
+			if len(b) <= writeInline {
+				last()
+			}
+			n, err := w.Write(b[:min(len(b), writeInline)])
 			if err != nil {
 				return err
 			}

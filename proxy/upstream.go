@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"guard/internal/ask"
@@ -61,6 +62,11 @@ func (a *answer) odd() bool {
 	}
 	kind := a.value("content-type")
 	return strings.HasPrefix(kind, "text/html") || a.status >= 400 && strings.HasPrefix(kind, "text/")
+}
+
+// early reports whether an answer says that the request was not read to its end.
+func (a *answer) early() bool {
+	return a.status == http.StatusRequestTimeout || a.status == http.StatusRequestEntityTooLarge
 }
 
 // sizeHint says how long the body will be.

@@ -298,7 +298,7 @@ func (w *wire) exchange(ctx context.Context, c *call) (*answer, error) {
 	}
 	w.paceAnswer(a, up)
 	// What still follows of a request that was answered early, a node may take for the next one.
-	keep = keep && sendErr == nil && up.sourceDone()
+	keep = keep && sendErr == nil && !a.early() && up.settle()
 	a.body = &answerBody{wire: w, up: up, stop: stop, keep: keep, ctx: ctx}
 	return a, nil
 }
