@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -397,7 +398,7 @@ func (c *conn) request() (*bodyReader, error) {
 	if c.owes100 {
 		c.owes100 = false
 		if _, err := c.Write([]byte("HTTP/1.1 100 Continue\r\n\r\n")); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", errClientGone, err)
 		}
 	}
 	return &c.body, nil

@@ -459,3 +459,14 @@ func TestOptions(t *testing.T) {
 		o.Config = &c
 	}, "without tls.certificate")
 }
+
+// TestNobodyWaitsForContinue: a client that is gone before guard asks for its body is no fault.
+func TestNobodyWaitsForContinue(t *testing.T) {
+	client, ours := net.Pipe()
+	_ = client.Close()
+	c := newConn(context.Background(), ours, &connLimits{}, &front{})
+	c.owes100 = true
+	if _, err := c.request(); !errors.Is(err, errClientGone) || toRejection(err).Reason == ask.ReasonInternal {
+		t.Errorf("got %v", err)
+	}
+}

@@ -46,8 +46,8 @@ func toRejection(err error) *ask.Rejection {
 		return rej
 	case errors.As(err, &wire):
 		return wireRejection(wire)
-	case errors.Is(err, errDrainOver): // a call waited for what others share
-		return wireRejection(&wireError{faultStopped, err})
+	case errors.Is(err, errDrainOver), errors.Is(err, errClientGone):
+		return wireRejection(wasGivenUp(err))
 	case errors.Is(err, errCutBody), errors.Is(err, errBadChunk), errors.Is(err, errBadFooter):
 		return &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Public: err.Error(), Reason: ask.ReasonBadRequest}
 	case errors.As(err, &slow):

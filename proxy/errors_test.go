@@ -33,6 +33,7 @@ func TestToRejection(t *testing.T) {
 	f(&wireError{faultBusy, secret}, 429, ask.ReasonUpstream, "nothing was sent")
 	f(&wireError{faultStopped, secret}, 503, ask.ReasonUpstream, "nothing was sent")
 	f(errDrainOver, 503, ask.ReasonUpstream, "nothing was sent")
+	f(errClientGone, 502, ask.ReasonUpstream, "is unknown")
 	f(&wireError{faultCut, secret}, 502, ask.ReasonUpstream, "is unknown")
 	f(&wireError{faultStall, secret}, 504, ask.ReasonUpstream, "is unknown")
 	f(&wireError{faultGarbage, secret}, 502, ask.ReasonUpstream, "is unknown")

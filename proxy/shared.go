@@ -50,7 +50,7 @@ func (s *shared) do(ctx, base context.Context, target string, run func(context.C
 		case <-call.done:
 			return call.answer, call.err
 		case <-ctx.Done():
-			return gate.Answer{}, context.Cause(ctx)
+			return gate.Answer{}, givenUp(ctx)
 		}
 	}
 	call.err = errSharedCut
@@ -70,7 +70,7 @@ func (s *shared) begin(base context.Context, line *sharedTarget) error {
 	select {
 	case <-line.turn:
 	case <-base.Done():
-		err = context.Cause(base)
+		err = givenUp(base)
 	}
 	if err == nil {
 		pause := time.NewTimer(sharedPause - time.Since(line.began))
@@ -80,7 +80,7 @@ func (s *shared) begin(base context.Context, line *sharedTarget) error {
 			line.began = time.Now()
 		case <-base.Done():
 			line.turn <- struct{}{}
-			err = context.Cause(base)
+			err = givenUp(base)
 		}
 	}
 	s.mu.Lock()

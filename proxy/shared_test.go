@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"go.uber.org/zap/zapcore"
 
 	"guard/gate"
 	"guard/internal/ask"
@@ -89,6 +92,54 @@ func TestSharedCallOfOneWhoLeft(t *testing.T) {
 		leave(errClientGone)
 		all.Wait()
 	})
+}
+
+// TestLeavingIsNoFault: a client that leaves while guard waits for a call which others want as
+// well is no fault of guard's.
+func TestLeavingIsNoFault(t *testing.T) {
+	const clients = 5
+	node := newFake(t)
+	hold := make(chan struct{})
+	node.answers(func(c net.Conn, _ *http.Request, _ []byte) {
+		<-hold
+		writeAnswer(c, 200, "{}")
+	})
+	g := startGuard(t, &fakeGate{plan: func(_ *ask.Principal, _ *ask.Request, k gate.Known) gate.Outcome {
+		if len(k.Answers) == 0 {
+			return gate.Outcome{Kind: gate.Need, Needs: []gate.Call{{Method: "POST", Target: "/hr/_refresh", OwnAccount: true, Repeatable: true, Shared: true}}}
+		}
+		return gate.Outcome{Kind: gate.Local, Local: gate.Answer{Status: 200}}
+	}}, testConfig(node.url()))
+	waiting := func() (n int) {
+		g.srv.shared.mu.Lock()
+		defer g.srv.shared.mu.Unlock()
+		for _, line := range g.srv.shared.lines {
+			n += line.users
+		}
+		return n
+	}
+	var all []net.Conn
+	for i := range clients {
+		c := g.dial()
+		_, _ = io.WriteString(c, request("GET", "/hr/_doc/1", "", ""))
+		eventually(t, "it waits", func() bool { return waiting() == i+1 })
+		if i == 0 {
+			eventually(t, "the first call is made", func() bool { return len(node.requests()) == 1 })
+		}
+		all = append(all, c)
+	}
+	for _, c := range all {
+		_ = c.Close()
+	}
+	eventually(t, "those have left who make no call", func() bool { return waiting() == 2 })
+	close(hold)
+	eventually(t, "all have ended", func() bool { return g.metric("guard_requests_in_flight", "") == 0 })
+	if n := g.logs.FilterLevelExact(zapcore.ErrorLevel).Len(); n > 0 {
+		t.Errorf("%d faults are logged, as %+v", n, g.logs.FilterLevelExact(zapcore.ErrorLevel).All()[0])
+	}
+	if n := g.metric("guard_denials_total", string(ask.ReasonUpstream)); n != clients-2 {
+		t.Errorf("%v requests were given up; want %d", n, clients-2)
+	}
 }
 
 // TestSharedCallIsNobodys holds that nothing of the request that makes a shared call goes

@@ -145,8 +145,9 @@ var (
 )
 
 // givenUp is the fault of a call that was given up before a byte of it was sent.
-func givenUp(ctx context.Context) *wireError {
-	cause := context.Cause(ctx)
+func givenUp(ctx context.Context) *wireError { return wasGivenUp(context.Cause(ctx)) }
+
+func wasGivenUp(cause error) *wireError {
 	if errors.Is(cause, errDrainOver) {
 		return &wireError{faultStopped, cause}
 	}
