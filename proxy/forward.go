@@ -34,7 +34,7 @@ func (t *turn) fetchShared(c *gate.Call) (gate.Answer, error) {
 	}
 	s := t.srv
 	return s.shared.do(t.conn.ctx, s.base, t.cluster+" "+c.Method+" "+c.Target, func(ctx context.Context) (gate.Answer, error) {
-		w := &call{method: c.Method, target: c.Target, fields: []field{newField("Accept", jsonType)}, repeatable: c.Repeatable, cluster: t.cluster}
+		w := &call{method: c.Method, target: c.Target, fields: []field{newField("Accept", jsonType)}, repeatable: c.Repeatable, cluster: t.cluster, claim: claim{shared: true}}
 		a, err := statusOf(s.cluster.Do(ctx, w))
 		if w.again(err) {
 			a, err = statusOf(s.cluster.Do(ctx, w))

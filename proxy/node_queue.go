@@ -17,7 +17,7 @@ type queue struct {
 	calls int
 }
 
-// line holds the calls of one user, or of guard, the longest waiting first.
+// line holds the calls of one user, of guard, or those that are shared, the longest waiting first.
 type line struct {
 	claim
 	calls list.List
@@ -139,6 +139,9 @@ func (n *nodes) hasRoom() bool {
 func (n *nodes) unserved(p *pick) error {
 	if p.user != "" && n.hasRoom() {
 		return &wireError{faultShare, fmt.Errorf("the user has all connections to the nodes that one may have, and none came free within %v", n.limits.queueTime)}
+	}
+	if p.shared && n.hasRoom() {
+		return &wireError{faultBusy, fmt.Errorf("shared calls have all connections to the nodes that they may have, and none came free within %v", n.limits.queueTime)}
 	}
 	return &wireError{faultBusy, fmt.Errorf("no connection to a node came free within %v", n.limits.queueTime)}
 }

@@ -77,6 +77,84 @@ func TestSharesOfNodes(t *testing.T) {
 	f(8, 8, 1, 8)
 }
 
+// TestRoomOfShared: shared calls hold one part of what is free, and one at least; each user has as
+// much beside them as if they were a user's.
+func TestRoomOfShared(t *testing.T) {
+	f := func(maxConns, want, user int) {
+		t.Helper()
+		p := newPaperNodes(nodeLimits{maxConns: maxConns}, "a")
+		a := p.by["a"]
+		take := func(c claim) (n int) {
+			for {
+				h, _ := p.choose(&pick{claim: c})
+				if h == nil {
+					return n
+				}
+				p.take(h, &pick{claim: c})
+				n++
+			}
+		}
+		shared := claim{shared: true}
+		if got := take(shared); got != want {
+			t.Errorf("of %d connections shared calls hold %d; want %d", maxConns, got, want)
+		}
+		if got := take(claim{user: "x"}); got != user {
+			t.Errorf("of %d connections a user holds %d beside shared calls; want %d", maxConns, got, user)
+		}
+		if a.load() < maxConns != (take(claim{user: "next"}) > 0) {
+			t.Errorf("%d of %d connections are held, and the next user gets none or too many", a.load(), maxConns)
+		}
+		for range want {
+			a.drop(shared)
+		}
+		if a.shared != 0 || take(shared) == 0 {
+			t.Errorf("%d shared calls are left when all have ended, and none begins", a.shared)
+		}
+	}
+	f(512, 103, 205)
+	f(8, 2, 3)
+	f(4, 1, 2)
+	f(2, 1, 1)
+	f(1, 1, 0)
+}
+
+// TestSharedCallsLeaveRoom: however many shared calls a user makes guard make, and however long
+// they take, others are served.
+func TestSharedCallsLeaveRoom(t *testing.T) {
+	const conns, calls = 8, 12
+	node := newFake(t)
+	hold := make(chan struct{})
+	defer close(hold)
+	node.answers(func(c net.Conn, r *http.Request, _ []byte) {
+		if strings.HasSuffix(r.RequestURI, "_refresh") {
+			<-hold
+		}
+		writeAnswer(c, 200, "{}")
+	})
+	fg := &fakeGate{intake: gate.IntakeStream, plan: func(_ *ask.Principal, r *ask.Request, k gate.Known) gate.Outcome {
+		if len(k.Answers) == 0 && strings.Contains(r.RawTarget, "_doc") {
+			return gate.Outcome{Kind: gate.Need, Needs: []gate.Call{{Method: "POST", Target: r.RawTarget + "/_refresh", OwnAccount: true, Repeatable: true, Shared: true}}}
+		}
+		return passAll(r)
+	}}
+	conf := testConfig(node.url())
+	conf.Upstream.MaxConns, conf.Upstream.QueueTimeout = conns, time.Minute
+	g := startGuardAs(t, fg, conf, anybody{})
+	as := func(user string) string { return "Authorization: " + basic(user, "pw") + "\r\n" }
+	for i := range calls {
+		_, _ = fmt.Fprintf(g.dial(), "GET /i%d/_doc/1 HTTP/1.1\r\nHost: a\r\n%s\r\n", i, as("x"))
+	}
+	tr := g.srv.cluster.(*Transport)
+	eventually(t, "all are under way or wait", func() bool {
+		tr.nodes.mu.Lock()
+		defer tr.nodes.mu.Unlock()
+		return tr.nodes.list[0].load()+tr.nodes.waiting.len() == calls
+	})
+	if a := g.send("GET /x HTTP/1.1\r\nHost: a\r\n" + as("y") + "\r\n"); a.status != 200 {
+		t.Errorf("another user got %d %s", a.status, a.body)
+	}
+}
+
 // TestOwnQuestionsTakeNoRoom: the question on which guard waits for the cluster to change
 // is in no client's place.
 func TestOwnQuestionsTakeNoRoom(t *testing.T) {

@@ -74,6 +74,7 @@ type host struct {
 	// The lock of nodes guards all below.
 	conns   int            // open ones, or about to be opened
 	asked   int            // of those under way, guard's own questions
+	shared  int            // of those under way, calls that many may wait for
 	held    map[string]int // of those under way, those of each user
 	idle    []*wire        // the oldest first; the last used is taken first, so that those not needed grow old
 	picked  uint64         // when it was chosen last, in picks
