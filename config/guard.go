@@ -225,7 +225,7 @@ type Limits struct {
 	MaxUserConcurrent  int   `yaml:"max_user_concurrent"`     // requests of one user at a time
 	MaxInFlight        int64 `yaml:"max_in_flight"`           // bytes held for all requests
 	MaxUserInFlight    int64 `yaml:"max_user_in_flight"`      // bytes held for the requests of one user; if unset, half of max_in_flight
-	MinRate            int64 `yaml:"min_rate"`                // bytes a second that a client has to send or take while a connection to the cluster waits for it; 0: any
+	MinRate            int64 `yaml:"min_rate"`                // bytes a second that a client has to send, or to take while a connection to the cluster waits for it; 0: any
 	MaxFilteredAnswer  int64 `yaml:"max_filtered_answer"`     // bytes of an answer that has to be filtered, inflated
 	MaxUpstreamURI     int   `yaml:"max_upstream_uri"`        // bytes of a request line the cluster takes
 	MaxUpstreamHeader  int   `yaml:"max_upstream_header"`     // bytes of header lines the cluster takes, without their ends

@@ -140,10 +140,10 @@ type sizeHint struct {
 	trust     int64 // up to here all that was announced is taken at once
 }
 
-// A client may announce what it never sends.
+// A client may announce what it never sends: its body holds room as its bytes come.
 const (
-	trustClient  = 64 << 10 // 64 KiB
-	trustCluster = 4 << 20  // 4 MiB
+	trustClient  = 4 << 10 // 4 KiB
+	trustCluster = 4 << 20 // 4 MiB
 )
 
 // first returns how much room a body gets before its first byte has come.

@@ -92,6 +92,8 @@ func TestReadWholeHolds(t *testing.T) {
 	f(100_000, sizeHint{100_000, trustClient}, 100_001) // not trusted: grown, but not past its end
 	f(100_000, sizeHint{-1, trustCluster}, 128<<10)
 	f(10, sizeHint{1 << 20, trustClient}, 4<<10) // announced and not sent
+	f(10, sizeHint{60_000, trustClient}, 4<<10)
+	f(10, sizeHint{10, trustClient}, 11)
 }
 
 // TestUserBudget: one user can't take the room that others need, and what all that

@@ -73,7 +73,7 @@ type connLimits struct {
 	header  time.Duration // a whole head, and a TLS handshake
 	read    time.Duration // each window of a body
 	write   time.Duration // each window of an answer
-	sends   pace          // of a body that a connection to the cluster waits for
+	sends   pace          // of a body that guard reads
 	takes   pace          // of an answer that one waits with
 
 	met  func(ask.Limit)   // is told of limits that end a connection without a word
@@ -393,8 +393,11 @@ func (c *conn) vouched() bool {
 	return true
 }
 
-// request returns the body for reading, after the 100 that the client may wait for.
+// request returns the body for reading, after the 100 that the client may wait for. From now
+// on the client is held to its pace: what is read of it is held for it, in room that others
+// need, and later a connection to the cluster is.
 func (c *conn) request() (*bodyReader, error) {
+	c.hurryReads(c.lim.sends)
 	if c.owes100 {
 		c.owes100 = false
 		if _, err := c.Write([]byte("HTTP/1.1 100 Continue\r\n\r\n")); err != nil {

@@ -51,7 +51,7 @@ func toRejection(err error) *ask.Rejection {
 	case errors.Is(err, errCutBody), errors.Is(err, errBadChunk), errors.Is(err, errBadFooter):
 		return &ask.Rejection{Status: 400, Type: "illegal_argument_exception", Public: err.Error(), Reason: ask.ReasonBadRequest}
 	case errors.As(err, &slow):
-		return lateBody(slow.met, fmt.Sprintf(": less than %d bytes a second, while a connection to the cluster waited", slow.rate), err)
+		return lateBody(slow.met, fmt.Sprintf(": less than %d bytes a second", slow.rate), err)
 	case isTimeout(err):
 		return lateBody(ask.LimitRead, "", err)
 	}

@@ -222,7 +222,6 @@ func (t *turn) streamBody(c *call) error {
 	limit := bulkBody(t.srv.limits)
 	c.framing, c.abort = f, t.conn.abort
 	c.body = func(w io.Writer) error {
-		t.conn.hurryReads(t.conn.lim.sends)
 		buf := copyBuffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 		defer copyBuffers.Put(buf)
 		n, err := io.CopyBuffer(w, io.LimitReader(body, limit.most+1), *buf)
@@ -395,7 +394,6 @@ func (t *turn) planLines(c *call, lines gate.Lines) (*gate.Answer, error) {
 	c.framing, c.abort = framing{chunked: true}, t.conn.abort
 	c.body = func(w io.Writer) error {
 		defer closeBody()
-		t.conn.hurryReads(t.conn.lim.sends)
 		if _, err := w.Write(start.b); err != nil {
 			return err
 		}

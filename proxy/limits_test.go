@@ -228,11 +228,20 @@ var timeLimitCases = []limitCase{{
 	setting: "limits.min_rate", label: ask.LimitMinRate, gate: &fakeGate{intake: gate.IntakeStream},
 	set:  func(c *config.Config) { c.Timeouts.Stall = short },
 	meet: once("POST / HTTP/1.1\r\nHost: a\r\n" + authLine + "Content-Length: 1000000\r\n\r\n{"), status: 408,
-	text: "the request body did not come in time: less than 512 bytes a second, while a connection to the cluster waited",
+	text: "the request body did not come in time: less than 512 bytes a second",
 }, {
 	setting: "limits.min_rate", label: ask.LimitMinRate, gate: bulkGate(func() *fakeLines { return &fakeLines{} }, nil),
 	set:  func(c *config.Config) { c.Timeouts.Stall = short },
 	meet: once("POST /_bulk HTTP/1.1\r\nHost: a\r\n" + authLine + ndjsonLine + "Content-Length: 1000000\r\n\r\n" + strings.Repeat("{\"index\":{}}\n{}\n", linesStart/8)), status: 408,
+	text: "less than 512 bytes a second",
+}, {
+	setting: "limits.min_rate", label: ask.LimitMinRate, gate: echo(), set: func(c *config.Config) { c.Timeouts.Stall = short },
+	meet: once("POST / HTTP/1.1\r\nHost: a\r\n" + authLine + jsonLine + "Content-Length: 10\r\n\r\n{"), status: 408,
+	text: "the request body did not come in time: less than 512 bytes a second",
+}, {
+	setting: "limits.min_rate", label: ask.LimitMinRate, gate: bulkGate(func() *fakeLines { return &fakeLines{} }, nil),
+	set:  func(c *config.Config) { c.Timeouts.Stall = short },
+	meet: once("POST /_bulk HTTP/1.1\r\nHost: a\r\n" + authLine + ndjsonLine + "Content-Length: 10\r\n\r\n{"), status: 408,
 	text: "less than 512 bytes a second",
 }, {
 	setting: "timeouts.stall", label: ask.LimitMinRate, gate: readPlan(nil, true), set: func(c *config.Config) { c.Timeouts.Stall = short },

@@ -110,7 +110,7 @@ func (p *paced) renewReads(timeout time.Duration) {
 	}
 }
 
-// readInTempo is Read for a client that keeps the cluster waiting.
+// readInTempo is Read for a client that keeps others waiting.
 func (p *paced) readInTempo(b []byte) (int, error) {
 	for {
 		begun := time.Now()

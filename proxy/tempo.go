@@ -6,7 +6,7 @@ import (
 	"guard/internal/ask"
 )
 
-// pace is how fast a client has to send or to take while a connection to the cluster waits
+// pace is how fast a client has to send, or to take while a connection to the cluster waits
 // for it: rate bytes a second, and it may fall behind that by stall.
 type pace struct {
 	rate  int64
@@ -14,7 +14,7 @@ type pace struct {
 	met   ask.Limit // of which setting it is
 }
 
-// paceOf returns the pace of a client who keeps the cluster waiting. The timeout of each
+// paceOf returns the pace of a client who keeps others waiting. The timeout of each
 // window holds as well: whichever has less patience.
 func paceOf(rate int64, stall, timeout time.Duration, met ask.Limit) pace {
 	if rate > 0 && stall <= timeout {
@@ -26,7 +26,7 @@ func paceOf(rate int64, stall, timeout time.Duration, met ask.Limit) pace {
 // tooSlow is what ends a transfer that did not keep its pace.
 type tooSlow struct{ pace }
 
-func (tooSlow) Error() string   { return "it kept a connection to the cluster waiting for too long" }
+func (tooSlow) Error() string   { return "it moved too slowly for too long" }
 func (tooSlow) Timeout() bool   { return true }
 func (tooSlow) Temporary() bool { return false }
 
