@@ -11,7 +11,7 @@ type rank int
 
 const (
 	rankUp     rank = iota
-	rankHeld        // it starts slowly, and this call is not in its share
+	rankHeld        // it starts slowly or lost calls, and this one is not in its share
 	rankFailed      // the call failed there before
 	rankUnfit       // it can be reached, and was not fit for calls when guard looked
 	rankOut
@@ -27,6 +27,7 @@ func (n *nodes) choose(p *pick) (best *host, left bool) {
 		bestRank rank
 		bestLoad float64
 		up       bool // a node is up, with room or without
+		trusted  = n.mostTrusted()
 	)
 	for _, h := range n.list {
 		if len(p.tried) > 0 && slices.Contains(p.tried, h) {
@@ -36,7 +37,7 @@ func (n *nodes) choose(p *pick) (best *host, left bool) {
 		if !h.hasRoom(p.claim) {
 			continue
 		}
-		r, load := h.merit(p, n.limits.slowStart)
+		r, load := h.merit(p, n.limits.slowStart, trusted)
 		if best == nil || r < bestRank || r == bestRank && (load < bestLoad || load == bestLoad && h.picked < best.picked) {
 			best, bestRank, bestLoad = h, r, load
 		}
@@ -47,11 +48,11 @@ func (n *nodes) choose(p *pick) (best *host, left bool) {
 	return best, left
 }
 
-// merit is what choose compares nodes by. A node that starts slowly counts its load
-// for more than it is and takes part in a share of the choices only: the first bounds
+// merit is what choose compares nodes by. A node that starts slowly or lost calls counts its
+// load for more than it is and takes part in a share of the choices only: the first bounds
 // it where there is much to do, the second where calls come one by one.
-func (h *host) merit(p *pick, slowStart time.Duration) (rank, float64) {
-	load := float64(h.load() - h.asked + h.health.handicap())
+func (h *host) merit(p *pick, slowStart time.Duration, trusted float64) (rank, float64) {
+	load := float64(h.load() - h.asked)
 	switch {
 	case !h.health.up() && h == p.avoid:
 		return rankLast, load
@@ -63,7 +64,7 @@ func (h *host) merit(p *pick, slowStart time.Duration) (rank, float64) {
 		return rankFailed, load
 	}
 	r := rankUp
-	if w := h.health.weight(slowStart); w < 1 {
+	if w := h.health.weight(slowStart) * h.health.reliance(trusted); w < 1 {
 		load /= w
 		if rand.Float64() >= w { //nolint:gosec // G404: a share, not a secret
 			r = rankHeld

@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -91,42 +90,6 @@ func TestChoice(t *testing.T) {
 	if !a.removed || b.removed || p.count(stateDraining) != 2 {
 		t.Errorf("%d nodes drain", p.count(stateDraining))
 	}
-}
-
-// TestLosses: a node that loses calls counts as busier than it is, until it answers or a
-// while has passed; it is left out by that for nobody.
-func TestLosses(t *testing.T) {
-	p := newPaperNodes(nodeLimits{maxConns: 100}, "a", "b")
-	a, b := p.by["a"], p.by["b"]
-	a.stop, b.stop = func() {}, func() {} // nobody looks
-	f := func(what string, loads [2]int, want string) {
-		t.Helper()
-		a.conns, b.conns = loads[0], loads[1]
-		for range 4 {
-			if got := p.choices(1, pick{}); got != want {
-				t.Errorf("%s: chose %q; want %q", what, got, want)
-			}
-			a.conns, b.conns = loads[0], loads[1]
-		}
-	}
-	lose := func(h *host, n int) {
-		for range n {
-			h.suspect(&wireError{faultCut, io.EOF})
-		}
-	}
-	lose(a, 3)
-	f("a has lost three", [2]int{0, 2}, "b")
-	f("a has lost three", [2]int{0, 4}, "a")
-	lose(a, 100)
-	f("a has lost many", [2]int{0, mostLost - 1}, "b")
-	f("a has lost many", [2]int{0, mostLost + 1}, "a")
-	lose(b, 100)
-	f("both have", [2]int{0, 1}, "a")
-	f("both have", [2]int{1, 0}, "b")
-	b.answered()
-	f("b has answered", [2]int{0, 1}, "b")
-	a.health.loss = time.Now().Add(-lossTime - time.Second)
-	f("a lost them long ago", [2]int{0, 1}, "a")
 }
 
 // TestSlowStart: a node that came back gets a part of what the others get, that grows

@@ -28,23 +28,7 @@ type health struct {
 	unfit verdict   // of the last look, if it was not good
 	times int       // how often it went out or unfit since its last good answer
 	since time.Time // when it came back; zero: it has its whole share
-	lost  int       // calls that ended badly since its last good answer
-	loss  time.Time // when the last of these did
-}
-
-const (
-	mostLost = 8                // calls that a node counts as more under way at most
-	lossTime = 10 * time.Second // and for how long
-)
-
-// handicap is how many calls more than it has a node counts as under way, because it lost
-// some. One that answers guard and ends each call at once is never busy, and would draw all
-// calls to itself; where clients bring this on all nodes, it changes nothing.
-func (s *health) handicap() int {
-	if s.lost == 0 || time.Since(s.loss) > lossTime {
-		return 0
-	}
-	return min(s.lost, mostLost)
+	losses
 }
 
 // up reports whether a node is fit for calls. One that is not gets none as long as
@@ -78,10 +62,10 @@ func (h *host) answered() {
 	}
 	h.nodes.mu.Lock()
 	defer h.nodes.mu.Unlock()
-	h.health.lost = 0
+	h.health.count(0, 1)
 	if h.health.up() { // else the answer came over a connection of before
 		h.health.times = 0
-		h.shaky.Store(false)
+		h.shaky.Store(h.health.lost > 0)
 	}
 }
 
@@ -171,8 +155,7 @@ func (h *host) suspect(err error) {
 	}
 	h.nodes.mu.Lock()
 	h.shaky.Store(true)
-	h.health.lost++
-	h.health.loss = time.Now()
+	h.health.count(1, 0)
 	h.nodes.mu.Unlock()
 	h.doubt()
 }
