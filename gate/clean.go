@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,10 +14,10 @@ import (
 func cleanError(a Answer) (Answer, error) { return cleanErrorUnder(a, query.Free) }
 
 // cleanErrorUnder keeps of an error of the cluster what its shape needs: types, and
-// reasons that do not print the query that ran. What is no JSON object is replaced, for
-// whoever stands between says no more than its status; an object that is no error is
-// not understood, whatever its status: nothing has filtered what it holds. beside are the
-// members that the error may have with it.
+// reasons that do not print the query that ran. What is no error of a cluster is replaced,
+// for whoever stands between says no more than its status; what could hold documents is not
+// understood, whatever its status: nothing has filtered it. beside are the members that the
+// error may have with it.
 func cleanErrorUnder(a Answer, filter query.Filter, beside ...string) (Answer, error) {
 	if len(a.Body) == 0 {
 		return a, nil // the answer to a HEAD
@@ -26,12 +25,13 @@ func cleanErrorUnder(a Answer, filter query.Filter, beside ...string) (Answer, e
 	var tape esjson.Tape
 	v, err := parseAnswer(&tape, a)
 	if err != nil || !v.Is(esjson.Object) {
-		a.Body = []byte(`{"error":{"root_cause":[{"type":"exception","reason":"the cluster failed"}],"type":"exception","reason":"the cluster failed"}}`)
-		a.ContentType = jsonType
-		return a, nil
+		return withoutText(a), nil
 	}
-	if err := checkError(v, beside); err != nil {
+	if err := withoutDocuments(v); err != nil {
 		return Answer{}, fmt.Errorf("cannot read the cluster's answer with status %d: %w", a.Status, err)
+	}
+	if !isError(v, beside) {
+		return withoutText(a), nil
 	}
 	c := cleaner{secrets: filterTexts(filter)}
 	a.Body = c.print(v, len(a.Body))
@@ -42,19 +42,26 @@ func cleanErrorUnder(a Answer, filter query.Filter, beside ...string) (Answer, e
 // a member of such a name at any depth.
 var documentMembers = []string{"hits", "aggregations", "_source", "docs", "responses"}
 
-// checkError returns nil if v is an error and nothing more, but for what may stand beside
-// it.
-func checkError(v esjson.Value, beside []string) error {
+// withoutText is an error of which the status alone is told.
+func withoutText(a Answer) Answer {
+	a.Body = []byte(`{"error":{"root_cause":[{"type":"exception","reason":"the cluster failed"}],"type":"exception","reason":"the cluster failed"}}`)
+	a.ContentType = jsonType
+	return a
+}
+
+// isError reports whether v is an error of a cluster and nothing more, but for what may stand
+// beside it.
+func isError(v esjson.Value, beside []string) bool {
 	e, ok := v.Lookup("error")
 	if !ok || !e.Is(esjson.Object) && !e.Is(esjson.String) {
-		return errors.New("it is no error")
+		return false
 	}
 	for key := range v.Members() {
 		if key != "error" && key != "status" && !slices.Contains(beside, key) {
-			return fmt.Errorf("it has %q beside an error", key)
+			return false
 		}
 	}
-	return withoutDocuments(v)
+	return true
 }
 
 // withoutDocuments returns nil if no member of v, at any depth, could hold documents.

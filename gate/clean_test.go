@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -66,12 +67,19 @@ func TestOnlyErrorsAreErrors(t *testing.T) {
 			f(status, `{"error":`+failed+`,"status":400}`, true)
 			f(status, `{"error":"no such method","status":405}`, true)
 			for _, bad := range []string{
-				`{}`, `{"took":1,"hits":` + hits + `}`, `{"error":` + failed + `,"hits":` + hits + `}`, `{"error":` + failed + `,"status":400,"aggregations":{"a":1}}`,
+				`{"took":1,"hits":` + hits + `}`, `{"error":` + failed + `,"hits":` + hits + `}`, `{"error":` + failed + `,"status":400,"aggregations":{"a":1}}`,
 				`{"error":{"type":"x","hits":` + hits + `},"status":400}`, `{"error":{"root_cause":[{"caused_by":{"_source":{"dept":"x"}}}]}}`, `{"error":{"suppressed":[{"docs":[1]}]}}`,
-				`{"error":null,"hits":` + hits + `}`, `{"error":[` + hits + `]}`, `{"error":true}`, `{"message":"dept x"}`, item(`{"error":` + failed + `,"status":400}`), item(`{"hits":` + hits + `}`),
-				`{"docs":[` + hits + `]}`, `{"_index":"hr","_source":{"dept":"x"}}`, `{"hr":{"aliases":{}}}`, `{"fields":{"a":{}}}`,
+				`{"error":null,"hits":` + hits + `}`, `{"error":[` + hits + `]}`, item(`{"error":` + failed + `,"status":400}`), item(`{"hits":` + hits + `}`),
+				`{"docs":[` + hits + `]}`, `{"_index":"hr","_source":{"dept":"x"}}`,
 			} {
 				f(status, bad, false)
+			}
+			// Of what somebody between says, the status is told.
+			for _, other := range []string{`{}`, `{"error":true}`, `{"message":"dept x"}`, `{"statusCode":503,"error":"x","message":"dept x"}`, `{"error":"x","message":"dept x"}`} {
+				got, err := by.Treat(Answer{Status: status, Body: []byte(other)})
+				if err != nil || got.Status != status || bytes.Contains(got.Body, []byte("dept x")) || !bytes.Contains(got.Body, []byte("the cluster failed")) {
+					t.Errorf("%s: %d %s became %d %s, %v; want its status and nothing else", name, status, other, got.Status, got.Body, err)
+				}
 			}
 		}
 	}
@@ -317,4 +325,22 @@ func leaked(v any, inside bool) string {
 		}
 	}
 	return ""
+}
+
+// TestCountsAreCounts holds that nothing passes as a count that is none.
+func TestCountsAreCounts(t *testing.T) {
+	f := func(body string, passes bool) {
+		t.Helper()
+		if got, err := (countTreatment{}).Treat(Answer{Status: 200, Body: []byte(body)}); (err == nil) != passes || passes && string(got.Body) != body {
+			t.Errorf("%s became %s, %v; want it passed: %v", body, got.Body, err, passes)
+		}
+	}
+	f(`{"count":3,"_shards":{"total":1,"successful":1,"skipped":0,"failed":0}}`, true)
+	f(`{"count":3,"terminated_early":false,"_shards":{"total":1}}`, true)
+	f(`{"_shards":{"total":1}}`, true) // by filter_path
+	f(`{"hits":{"hits":[{"_source":{"secret":1}}]}}`, false)
+	f(`{"count":3,"hits":{"hits":[]}}`, false)
+	f(`{"count":{"_source":{"secret":1}}}`, false)
+	f(`<html>3</html>`, false)
+	f(`[]`, false)
 }

@@ -28,7 +28,8 @@ func TestTreatCost(t *testing.T) {
 	}
 	everywhere := &fls.Answer{Visible: func([]byte) *fls.Projection { return everything }, Default: everything}
 	f("a search", searchTreatment{answer: everywhere, told: told{filter: query.Free}}, search)
-	f("a count", countTreatment{told: told{filter: query.Free}}, search)
+	count := []byte(`{"count":1,"_shards":{"total":1,"failures":[{}` + strings.Repeat(`,{"index":"hr","reason":{"type":"x","reason":"y"}}`, 20_000) + `]}}`)
+	f("a count", countTreatment{told: told{filter: query.Free}}, count)
 	f("a bulk of which nothing was refused", bulkTreatment{&slotted{key: "items", slots: make([]slot, 20_000), errors: true}}, bulk)
 	f("a bulk of which something was refused", bulkTreatment{&slotted{key: "items", slots: slots, errors: true}}, bulk)
 	if got, want := TreatCost(getTreatment{}, search), esjson.Cost(search); got != want {

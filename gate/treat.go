@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"guard/fls"
@@ -102,16 +103,34 @@ func (t searchTreatment) Treat(a Answer) (Answer, error) {
 // countTreatment passes a count on, without what failures tell of the filter.
 type countTreatment struct{ told told }
 
+// countMembers are those of a count.
+var countMembers = []string{"count", "_shards", "terminated_early"}
+
 // Treat cleans errors and failures of shards.
 func (t countTreatment) Treat(a Answer) (Answer, error) {
 	if a.Status >= 400 {
 		return t.told.error(a)
 	}
 	a.Body = hideSkipped(a.Body)
+	var tape esjson.Tape
+	v, err := parseAnswer(&tape, a)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !v.Is(esjson.Object) {
+		return Answer{}, fmt.Errorf("cannot read the cluster's answer: found %s, want an object", v.Kind())
+	}
+	for key, m := range v.Members() { // filter_path may have left out any
+		if !slices.Contains(countMembers, key) || key == "count" && !m.Is(esjson.Number) {
+			return Answer{}, fmt.Errorf("cannot read the cluster's answer: %q has no place in a count", key)
+		}
+	}
 	if !bytes.Contains(a.Body, []byte(`"failures"`)) {
 		return a, nil
 	}
-	return t.told.failures(a)
+	c := t.told.cleaner()
+	a.Body = c.print(v, len(a.Body))
+	return t.told.restored(a), nil
 }
 
 func (t searchTreatment) tells() told { return t.told }
@@ -145,9 +164,11 @@ func (t told) restored(a Answer) Answer {
 // failures rewrites an answer that lists failures of shards, which can print the query
 // that failed, an added filter among it.
 func (t told) failures(a Answer) (Answer, error) {
-	a, err := cleanReasons(a, cleaner{secrets: filterTexts(t.filter)})
+	a, err := cleanReasons(a, t.cleaner())
 	return t.restored(a), err
 }
+
+func (t told) cleaner() cleaner { return cleaner{secrets: filterTexts(t.filter)} }
 
 // failure rewrites what is said of failures alone.
 func (t told) failure(v esjson.Value) []byte {
