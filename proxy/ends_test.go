@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -285,6 +287,31 @@ func TestEndlessAnswers(t *testing.T) {
 		case <-time.After(10 * time.Second):
 			t.Errorf("a client that %s: the node goes on", name)
 		}
+	}
+}
+
+// TestGivenUpIsReset: the connection of a call that is given up is reset, so that its port
+// is free at once: whoever leaves often must not use up guard's ports to a node.
+func TestGivenUpIsReset(t *testing.T) {
+	reached, ended := make(chan struct{}), make(chan error, 1)
+	node := newWitness(t, func(_ *witness, c net.Conn, _ *http.Request) bool {
+		close(reached)
+		_, err := io.Copy(io.Discard, c)
+		ended <- err
+		return false
+	})
+	g := startGuard(t, readPlan(nil, true), faultConfig(node.url()))
+	c := g.dial()
+	_, _ = io.WriteString(c, request("GET", "/i", "", ""))
+	<-reached
+	_ = c.Close()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("the node's connection ended with %v; want it reset", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the node's connection did not end")
 	}
 }
 

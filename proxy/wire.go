@@ -72,10 +72,23 @@ func rawConn(c net.Conn) (syscall.RawConn, bool) {
 // same, and nothing has made those of its time doubtful.
 func (w *wire) current() bool { return w.made == w.host.shown.load() && w.era == w.host.era.Load() }
 
-// kill ends the connection, and whatever reads or writes on it, and frees its slot.
+// kill ends the connection, and whatever reads or writes on it, and frees its slot. It is
+// reset, for what was under way on it is given up: a connection that guard closes first
+// would hold its port for a minute, and there are not many of them.
 func (w *wire) kill() {
+	w.resetOnClose()
 	if w.shut() && !w.bare {
 		w.host.drop(w.claim)
+	}
+}
+
+func (w *wire) resetOnClose() {
+	c := w.Conn
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	if t, ok := c.(*net.TCPConn); ok {
+		_ = t.SetLinger(0) // fails only on a closed connection
 	}
 }
 
