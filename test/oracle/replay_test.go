@@ -144,13 +144,22 @@ func (c *tally) add(what string) {
 	c.count[what]++
 }
 
-func (c *tally) differs(d oracle.Difference) {
+// kindOf returns the kind of deviation that a difference is; empty if it is none.
+func (c *tally) kindOf(d oracle.Difference) string {
 	d.Masked = c.masked[d.User]
 	i := slices.IndexFunc(c.kinds, func(k oracle.Deviation) bool { return k.Explains(d) })
-	if i >= 0 {
-		c.add(c.kinds[i].Kind)
+	if i < 0 {
+		return ""
+	}
+	return c.kinds[i].Kind
+}
+
+func (c *tally) differs(d oracle.Difference) {
+	if kind := c.kindOf(d); kind != "" {
+		c.add(kind)
 		return
 	}
+	d.Masked = c.masked[d.User]
 	c.add("OPEN")
 	c.mu.Lock()
 	defer c.mu.Unlock()
