@@ -1,5 +1,7 @@
 package queries_test
 
+import "strings"
+
 // A twinField is a field of the twins, one of each type and option that decides what a clause
 // becomes there.
 type twinField struct {
@@ -286,6 +288,9 @@ var twinHighlighted = []string{
 func highlightSearches() (list []string) {
 	for _, q := range twinHighlighted {
 		for _, options := range twinHighlights {
+			if strings.Contains(q, "dis_max") && (strings.Contains(options, "pre_tags") || strings.Contains(options, "tags_schema")) {
+				continue // words have tags by their order in the query, and a dis_max has none: it differs from node to node
+			}
 			for _, field := range []string{"t_vectors", "t_plain", "k_plain", "t_*", "nosuch"} {
 				list = append(list, `{"query":`+q+`,"sort":["order"],"highlight":{"fields":{"`+field+`":{"type":"fvh"`+options+`}}}}`)
 			}
