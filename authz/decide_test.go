@@ -203,8 +203,8 @@ func TestDecideRemote(t *testing.T) {
 
 // missing is what d asked and did not get.
 func missing(d *Decision) Matrix {
-	all, _ := d.Matrix(math.MaxInt)
-	return slices.DeleteFunc(all, func(c Cell) bool { return c.Granted })
+	list, _ := d.Missing(math.MaxInt)
+	return list
 }
 
 func TestMissing(t *testing.T) {

@@ -45,6 +45,13 @@ type Matrix []Cell
 // know why. No cell is missing where no right could help: a write on all indices at once
 // by the legacy rules. At most so many cells are listed, and more counts the others.
 func (d *Decision) Matrix(most int) (list Matrix, more int) {
+	c := cells{granted: true, most: most}
+	d.collect(&c)
+	return c.list, c.more
+}
+
+// Missing is Matrix without what is granted.
+func (d *Decision) Missing(most int) (list Matrix, more int) {
 	c := cells{most: most}
 	d.collect(&c)
 	return c.list, c.more
@@ -58,19 +65,22 @@ func (d Decision) On(res ask.Resolved) Decision {
 
 // cells collects a matrix.
 type cells struct {
-	list Matrix
-	most int
-	more int // cells beyond most
+	granted bool // what is granted is wanted as well
+	list    Matrix
+	most    int
+	more    int // cells beyond most
 }
 
-// add takes a cell. Its grants are looked for only if it is listed.
+// add takes a cell, if it is wanted. Its grants are looked for only if it is listed.
 func (c *cells) add(cell Cell, grants func() []Grant) {
-	if len(c.list) >= c.most {
+	switch {
+	case cell.Granted && !c.granted:
+	case len(c.list) >= c.most:
 		c.more++
-		return
+	default:
+		cell.Grants = grants()
+		c.list = append(c.list, cell)
 	}
-	cell.Grants = grants()
-	c.list = append(c.list, cell)
 }
 
 func (d *Decision) collect(c *cells) {

@@ -144,7 +144,7 @@ func (b *bulkLines) refusal(document []byte) *ask.Rejection {
 	}
 	reads := a.Op != endpoint.BulkUpdate || b.pl.may(j, "indices:data/read/get")
 	if !reads && (a.Returns || b.returns) {
-		return forbidden(b.pl.who, []string{"indices:data/read/get"}, exprTexts(j.part.Exprs))
+		return forbiddenAction(b.pl.who, "indices:data/read/get", exprTexts(j.part.Exprs))
 	}
 	if !a.Op.HasDocument() || reads && j.mayAddFields && b.pl.ruledBy(j).None() {
 		return nil
@@ -166,7 +166,7 @@ func (b *bulkLines) content(document []byte, reads bool) *ask.Rejection {
 	}
 	if b.action.Op == endpoint.BulkUpdate {
 		if !reads && b.pl.returnsDocument(v) {
-			return forbidden(b.pl.who, []string{"indices:data/read/get"}, exprTexts(b.judged.part.Exprs))
+			return forbiddenAction(b.pl.who, "indices:data/read/get", exprTexts(b.judged.part.Exprs))
 		}
 		if b.judged.mayAddFields {
 			return nil

@@ -22,29 +22,32 @@ func failingWrites() []indexresolver.Index {
 	return []indexresolver.Index{{Name: "f", Mapping: m}, {Name: "d", Mapping: m}, {Name: "b", Mapping: m}, {Name: "x", Mapping: m}}
 }
 
+// playFailure returns the error of a write that failed so, by itself and as an item of a
+// bulk.
+func playFailure(t *testing.T, s *Snapshot, index, failure string) (single, item string) {
+	t.Helper()
+	out := planFor(t, s, "PUT", "/"+index+"/_create/1", `{"age":1}`)
+	got, err := out.Forward.Treat.Treat(Answer{Status: 400, Body: []byte(`{"error":` + failure + `,"status":400}`)})
+	if err != nil || got.Status != 400 {
+		t.Fatalf("%s of %s: %d, %v", failure, index, got.Status, err)
+	}
+	bulk := linesFor(t, s, "/_bulk")
+	if _, err := feed(bulk.Lines, `{"create":{"_index":"`+index+`","_id":"1"}}`+"\n"+`{"age":1}`); err != nil {
+		t.Fatal(err)
+	}
+	const head, tail = `{"took":1,"errors":true,"items":[{"create":{"_index":"f","_id":"1","status":400,"error":`, `}}]}`
+	all, err := bulk.Treat.Treat(Answer{Status: 200, Body: []byte(head + failure + tail)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(string(got.Body), `{"error":`), `,"status":400}`), strings.TrimSuffix(strings.TrimPrefix(string(all.Body), head), tail)
+}
+
 // TestFailedWrites states the law of failed writes under a rule: a reason is told only if its
 // form is known and the rule shows each field in it; it says the same of a write by itself
 // and of an item of a bulk.
 func TestFailedWrites(t *testing.T) {
 	s := worldWith(t, failingRole, failingWrites())
-	play := func(index, failure string) (single, item string) {
-		t.Helper()
-		out := planFor(t, s, "PUT", "/"+index+"/_create/1", `{"age":1}`)
-		got, err := out.Forward.Treat.Treat(Answer{Status: 400, Body: []byte(`{"error":` + failure + `,"status":400}`)})
-		if err != nil || got.Status != 400 {
-			t.Fatalf("%s of %s: %d, %v", failure, index, got.Status, err)
-		}
-		bulk := linesFor(t, s, "/_bulk")
-		if _, err := feed(bulk.Lines, `{"create":{"_index":"`+index+`","_id":"1"}}`+"\n"+`{"age":1}`); err != nil {
-			t.Fatal(err)
-		}
-		const head, tail = `{"took":1,"errors":true,"items":[{"create":{"_index":"f","_id":"1","status":400,"error":`, `}}]}`
-		all, err := bulk.Treat.Treat(Answer{Status: 200, Body: []byte(head + failure + tail)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSuffix(strings.TrimPrefix(string(got.Body), `{"error":`), `,"status":400}`), strings.TrimSuffix(strings.TrimPrefix(string(all.Body), head), tail)
-	}
 	f := func(indices, reason, cause, want, wantCause string) {
 		t.Helper()
 		error := func(reason, cause string) string {
@@ -56,7 +59,7 @@ func TestFailedWrites(t *testing.T) {
 			return `{"root_cause":[{` + one + `}],` + one + under + `}`
 		}
 		for _, index := range strings.Split(indices, ",") {
-			single, item := play(index, error(reason, cause))
+			single, item := playFailure(t, s, index, error(reason, cause))
 			if full := error(want, wantCause); single != full || item != full {
 				t.Errorf("%s, %s by %s:\nwrite %s\nitem  %s\nwant  %s", index, reason, cause, single, item, full)
 			}

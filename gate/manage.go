@@ -166,7 +166,7 @@ func (pl *plan) checkRemoval(on *judged, exprs []names.Expr) *ask.Rejection {
 			case err != nil:
 				return asRejection(err)
 			case j.rejection != nil:
-				return forbidden(pl.who, []string{makesAliases[0].Action}, exprTexts(exprs))
+				return forbiddenAction(pl.who, makesAliases[0].Action, exprTexts(exprs))
 			}
 		}
 	}

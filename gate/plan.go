@@ -168,7 +168,9 @@ func (pl *plan) refusal(j *judged) *ask.Rejection {
 	if len(actions) == 0 && len(j.resolved.NoMatch) > 0 {
 		return pl.missing(j, writtenText(j.part.Exprs)) // a wildcard where one name is wanted
 	}
-	return forbidden(pl.who, actions, written)
+	r := forbidden(pl.who, actions, written)
+	r.Missing = missingCells{j.Decision}.list
+	return r
 }
 
 // asRejection finds the Rejection in err. An error that holds none is guard's own

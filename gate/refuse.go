@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"guard/authz"
 	"guard/internal/ask"
 	"guard/internal/esjson"
 	"guard/internal/names"
@@ -24,7 +25,7 @@ func rejectError(err error) Outcome {
 // forbidden is the refusal for missing privileges. Its text begins as that of the
 // OpenSearch Security plugin, which clients and dashboards recognise, and goes on
 // with the names that the client wrote itself; never with a name it could not see
-// (law 12). It shortens written.
+// (law 12). It shortens written. What was missing cell by cell is for whoever decided to say.
 func forbidden(p *ask.Principal, actions, written []string) *ask.Rejection {
 	on := ""
 	for i, name := range written {
@@ -41,8 +42,39 @@ func forbidden(p *ask.Principal, actions, written []string) *ask.Rejection {
 	}
 	return &ask.Rejection{
 		Status: 403, Type: "security_exception", Public: text,
-		Reason: ask.ReasonNoPrivilege, Action: first, Missing: written,
+		Reason: ask.ReasonNoPrivilege, Action: first,
 	}
+}
+
+// forbiddenAction is forbidden where one action is missing on each of the names.
+func forbiddenAction(p *ask.Principal, action string, written []string) *ask.Rejection {
+	r := forbidden(p, []string{action}, written)
+	r.Missing = func(most int) (cells []string, more int) {
+		for _, name := range written[:min(most, len(written))] {
+			cells = append(cells, cellText(action, name))
+		}
+		return cells, len(written) - len(cells)
+	}
+	return r
+}
+
+// cellText is an action with the name that it is missing on; none is the cluster.
+func cellText(action, name string) string {
+	if name == "" {
+		return action
+	}
+	return action + " on " + names.Clip(name)
+}
+
+// missingCells lists what a decision misses, as ask.Rejection has it.
+type missingCells struct{ decision authz.Decision }
+
+func (m missingCells) list(most int) (cells []string, more int) {
+	missing, more := m.decision.Missing(most)
+	for _, c := range missing {
+		cells = append(cells, cellText(c.Action, c.Target))
+	}
+	return cells, more
 }
 
 // restricted is the refusal of what a document or field rule does not allow.

@@ -96,7 +96,7 @@ func (pl *plan) checkDocument(j *judged) *ask.Rejection {
 	update := pl.m.Route.ID == "update"
 	switch {
 	case update && pl.returnsDocument(v) && !pl.may(j, "indices:data/read/get"):
-		return forbidden(pl.who, []string{"indices:data/read/get"}, exprTexts(j.part.Exprs))
+		return forbiddenAction(pl.who, "indices:data/read/get", exprTexts(j.part.Exprs))
 	case j.mayAddFields:
 		return nil
 	case update:
@@ -108,7 +108,7 @@ func (pl *plan) checkDocument(j *judged) *ask.Rejection {
 }
 
 func (pl *plan) newFieldRefusal(j *judged) *ask.Rejection {
-	return forbidden(pl.who, []string{mappingPut}, exprTexts(j.part.Exprs))
+	return forbiddenAction(pl.who, mappingPut, exprTexts(j.part.Exprs))
 }
 
 const mappingPut = "indices:admin/mapping/put"

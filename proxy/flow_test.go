@@ -108,7 +108,7 @@ func TestReject(t *testing.T) {
 		`{"error":{"root_cause":[{"type":"index_not_found_exception","reason":"no such index [\"x\"]","index":"x","resource.id":"x","resource.type":"index_or_alias","index_uuid":"_na_"}],`+
 			`"type":"index_not_found_exception","reason":"no such index [\"x\"]","index":"x","resource.id":"x","resource.type":"index_or_alias","index_uuid":"_na_"},"status":404}`)
 
-	rej = ask.Rejection{Reason: ask.ReasonNoPrivilege, Action: "indices:data/read/search", Missing: make([]string, 100), Public: "no permissions"}
+	rej = ask.Rejection{Reason: ask.ReasonNoPrivilege, Action: "indices:data/read/search", Missing: func(most int) ([]string, int) { return make([]string, most), 100 - most }, Public: "no permissions"}
 	g.send(request("GET", "/a/_search", "", ""))
 	logged := g.logs.FilterMessage("request denied").All()
 	fields := logged[len(logged)-1].ContextMap()

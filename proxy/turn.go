@@ -271,21 +271,22 @@ func (t *turn) refuse(r *ask.Rejection) reply {
 	return reply{whole: rejectionAnswer(r)}
 }
 
-// logDenial says who was denied what. Names come from the request; their number is
-// bounded.
+// logDenial says who was denied what, and what was missing for it: so many actions with
+// their names at most.
 func (t *turn) logDenial(r *ask.Rejection) {
-	const mostNames = 20
+	const most = 20
 	user := ""
 	if t.who != nil {
 		user = t.who.Name
 	}
-	missing := r.Missing
-	if len(missing) > mostNames {
-		missing = missing[:mostNames]
+	var missing []string
+	more := 0
+	if r.Missing != nil {
+		missing, more = r.Missing(most)
 	}
 	t.srv.log.Warn("request denied",
 		zap.String("id", t.req.ID), zap.String("reason", string(r.Reason)), zap.Int("status", r.Status.Code()), zap.String("user", user),
-		zap.String("route", t.route), zap.String("action", r.Action), zap.Strings("missing", missing), zap.Int("missing_total", len(r.Missing)),
+		zap.String("route", t.route), zap.String("action", r.Action), zap.Strings("missing", missing), zap.Int("missing_total", len(missing)+more),
 		zap.String("public", clipLog(r.Public)), zap.Error(r.Cause), t.peer())
 }
 

@@ -71,9 +71,11 @@ type Rejection struct {
 	Cause  error // logged, never sent
 
 	// Action and Missing describe the refusal for the log and audit: the first action
-	// that was missing and the targets it was missing on.
+	// that was missing, and each that was with its name: "indices:data/read/get on people".
+	// Missing lists so many at most, and more counts the others; it is nil where no
+	// privilege was missing. It may name what the client could not see.
 	Action  string
-	Missing []string
+	Missing func(most int) (cells []string, more int)
 
 	// Index is set on errors about a name that no index has, which clients read.
 	Index *MissingName
