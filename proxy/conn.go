@@ -13,11 +13,13 @@ import (
 	"net"
 	"net/netip"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"guard/authn"
+	"guard/gate"
 	"guard/internal/ask"
 )
 
@@ -324,8 +326,24 @@ func (c *conn) greet() error {
 	}
 	ctx, cancel := context.WithDeadline(context.Background(), end)
 	defer cancel()
-	return c.tls.HandshakeContext(ctx)
+	err := c.tls.HandshakeContext(ctx)
+	var plain tls.RecordHeaderError
+	if errors.As(err, &plain) && plain.Conn != nil && startsHTTP(plain.RecordHeader[:]) {
+		_, _ = plain.Conn.Write(wantsTLS) // the connection ends; nobody to tell if it has
+	}
+	return err
 }
+
+// startsHTTP reports whether the first bytes of a connection are those of a plain request.
+func startsHTTP(b []byte) bool {
+	return slices.ContainsFunc([]string{"GET /", "HEAD ", "POST ", "PUT /", "DELET", "OPTIO", "PATCH"}, func(method string) bool { return string(b) == method })
+}
+
+// wantsTLS tells a client who speaks plain HTTP to a TLS port what is wrong.
+var wantsTLS = func() []byte {
+	body := gate.ErrorBody(badRequest("this port speaks TLS: ask by https"))
+	return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", jsonType, len(body), body)
+}()
 
 // takeAnnouncement reads the header of the PROXY protocol from the socket itself: not a
 // byte behind it may be taken from TLS or HTTP.

@@ -191,8 +191,13 @@ func TestTLSToClients(t *testing.T) {
 	cert, err = tls.LoadX509KeyPair(certFile, keyFile)
 	a.must(err)
 	f(&tls.Config{GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &cert, nil }}, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", 0)
-	if got := g.send(request("GET", "/", "", "")); got.status != 0 {
-		t.Errorf("plain HTTP on a TLS port got %+v", got)
+	for _, method := range []string{"GET", "POST", "DELETE"} {
+		if got := g.send(request(method, "/", "", "")); got.status != 400 || !strings.Contains(got.body, "https") {
+			t.Errorf("plain HTTP on a TLS port got %+v; want to be told of https", got)
+		}
+	}
+	if got := g.send("\x16nonsense\r\n\r\n"); got.status != 0 {
+		t.Errorf("nonsense on a TLS port got %+v", got)
 	}
 
 	fail := func(change func(*config.TLS), want string) {
