@@ -74,12 +74,24 @@ func readLine(in io.Reader) (string, error) {
 	}
 }
 
+// askPassword reads a line of a terminal without showing it. Its end (Ctrl-D) and an
+// interrupt end the question.
 func askPassword(f *os.File, prompt io.Writer, text string) (string, error) {
-	fmt.Fprint(prompt, text)
-	defer fmt.Fprintln(prompt)
-	b, err := term.ReadPassword(int(f.Fd()))
+	before, err := term.MakeRaw(int(f.Fd()))
 	if err != nil {
 		return "", fmt.Errorf("cannot read the password: %w", err)
 	}
-	return string(b), nil
+	defer term.Restore(int(f.Fd()), before) //nolint:errcheck // nothing is left to do about it
+	asked := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{f, prompt}, "")
+	password, err := asked.ReadPassword(text)
+	if errors.Is(err, io.EOF) {
+		return "", errors.New("no password was given")
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot read the password: %w", err)
+	}
+	return password, nil
 }
