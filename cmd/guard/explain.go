@@ -38,11 +38,11 @@ the cluster but what it takes to read its state; with --state not even that.
 
 BODY is JSON, or lines of it; @FILE reads it from a file, - from the standard input. What
 follows "--" may be a curl line; the password in it is not looked at.`,
-		Example: `  guard explain --config guard.yml --user ana GET '/people/_search?q=city:Oslo'
-  guard explain --config guard.yml --user ana --format html GET /people/_search > ana.html
+		Example: `  guard explain --config guard.yml --user anna GET '/customers/_search?q=name:Ada'
+  guard explain --config guard.yml --user anna --format html GET /customers/_search > anna.html
   guard explain --security ./security --state state.json --user x --backend-role sales \
-      --attr attr.internal.dept=7 POST /people/_search '{"query": {"match_all": {}}}'
-  guard explain --config guard.yml -- curl -u ana: http://127.0.0.1:9200/people/_count`,
+      --attr attr.internal.dept=7 POST /customers/_search '{"query": {"match_all": {}}}'
+  guard explain --config guard.yml -- curl -u anna: http://127.0.0.1:9200/customers/_count`,
 		Args: wantArguments(1, math.MaxInt, "METHOD TARGET [BODY], or a curl line after --"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return e.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
@@ -113,7 +113,7 @@ func (e *explaining) question(args []string) (question, error) {
 		return q, err
 	}
 	if len(args) < 2 || len(args) > 3 {
-		return question{}, errors.New("want METHOD TARGET [BODY], such as GET /people/_search, or a curl line after --")
+		return question{}, errors.New("want METHOD TARGET [BODY], such as GET /customers/_search, or a curl line after --")
 	}
 	q := question{who: e.who, method: args[0], contentType: e.contentType}
 	if !strings.HasPrefix(args[1], "/") && !strings.Contains(args[1], "://") { // "people/_search" names a host
@@ -130,7 +130,7 @@ func (e *explaining) question(args []string) (question, error) {
 }
 
 // errBadTarget does not say the target: it may hold a password.
-var errBadTarget = errors.New("cannot read the target; want a path such as /people/_search, or a URL")
+var errBadTarget = errors.New("cannot read the target; want a path such as /customers/_search, or a URL")
 
 // originForm returns the path and the query of a target that may be a whole URL, and who
 // asks by that.

@@ -34,7 +34,7 @@ loopback, or give the cluster a credential that only guard has.`,
   guard check --config guard.yml && guard serve --config guard.yml
 
   # why does this user get this answer?
-  guard explain --config guard.yml --user ana GET /people/_search
+  guard explain --config guard.yml --user anna GET /customers/_search
 
   # does the policy what it should? without a cluster, in CI
   guard state save --config guard.yml state.json

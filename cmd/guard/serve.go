@@ -133,8 +133,13 @@ func (srv *server) faulty() []proxy.FaultyPart {
 	return append(srv.reloads.Faulty(), srv.proxy.Faulty()...)
 }
 
-// stateFailed reports a read of the cluster's state that failed. The last state stays.
+// stateFailed reports a read of the cluster's state that failed. The last state, if there is
+// one, stays.
 func (srv *server) stateFailed(err error) {
+	if srv.current.source.State().Empty() {
+		srv.log.Warn("the cluster could not be read yet; requests are refused until it is", zap.Error(err))
+		return
+	}
 	srv.log.Warn("what is known of the cluster stays and grows older", zap.Error(err))
 }
 

@@ -35,12 +35,12 @@ A file of tests:
 
   state: state.json            # or the flag --state
   tests:
-    - name: analysts see their own department
-      as: ana                  # an account; or {user: x, backend_roles: [sales]}
-      send: GET /people/_search
-      want: {verdict: forwarded, indices: [people], documents: ['{"term": {"dept": "sales"}}']}
-    - as: ana
-      send: DELETE /people
+    - name: analysts see their own region
+      as: anna                 # an account; or {user: x, backend_roles: [sales]}
+      send: GET /customers/_search
+      want: {verdict: forwarded, indices: [customers], documents: ['{"term": {"region": "north"}}']}
+    - as: anna
+      send: DELETE /customers
       want: refused`,
 		Example: `  guard test --security ./security --state state.json tests/*.yml
   guard test --config guard.yml --junit results.xml --min-coverage 90 tests/*.yml`,
