@@ -52,9 +52,12 @@ func (o *outcome) targets() []ask.Target {
 	return merged
 }
 
-// mergeWays joins two targets for one index. As on the cluster, one way without a
+// mergeWays joins two targets of one name. As on the cluster, one way without a
 // filter shows every document, and each filter lets its own through.
 func mergeWays(a, b ask.Target) ask.Target {
+	if a.Kind == ask.Index && b.Kind == ask.DataStream {
+		a, b = b, a // the member of an alias that is a stream, and the stream, whose indices it shows too
+	}
 	a.Wildcard = a.Wildcard && b.Wildcard
 	if len(a.Via) == 0 || len(b.Via) == 0 {
 		a.Via, a.Filtered = nil, false
