@@ -29,6 +29,7 @@ func Compile(sec *config.Security, set config.Policy) (*Policy, []config.Warning
 	}
 	c.evaluation(&sec.Dynamic)
 	c.system(set)
+	c.policy.lasting = !slices.ContainsFunc(c.policy.system.List(), func(p names.Pattern) bool { return !p.Sure() })
 	c.vocabulary(sec)
 	for _, name := range slices.Sorted(maps.Keys(sec.Roles)) {
 		c.role(name, sec.Roles[name])

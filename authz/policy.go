@@ -47,6 +47,7 @@ type Policy struct {
 	resolution config.RoleResolution
 
 	system   names.Patterns // configured system indices
+	lasting  bool           // none of them is an expression that can run out of time
 	openable bool           // by systemPermission; else nobody opens system indices
 	roles    map[string]*role
 	mappings []mapping

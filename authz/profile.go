@@ -24,6 +24,8 @@ type profile struct {
 	entries    []boundEntry
 	index      *entryIndex // of entries
 	ruled      bool        // some entry carries a rule
+	personal   bool        // some document rule has a variable
+	lasting    bool        // no pattern depends on the time
 	explicit   *grant      // where system indices are open
 
 	grants atomic.Pointer[map[string]*grant] // by action, copied on write
@@ -66,6 +68,11 @@ func (p *Policy) profile(who *ask.Principal) *profile {
 			f.entries = append(f.entries, e.bind(who))
 			f.ruled = f.ruled || e.restricts()
 		}
+	}
+	f.lasting = true
+	for i := range f.entries {
+		f.personal = f.personal || f.entries[i].personal()
+		f.lasting = f.lasting && f.entries[i].lasts()
 	}
 	f.cluster = names.NewPatterns(cluster...)
 	f.index = newEntryIndex(f.entries)

@@ -184,7 +184,7 @@ func (l *law) compile() (*gate.Policy, error) {
 		return nil, fmt.Errorf("cannot compile the policy: %w", err)
 	}
 	made, _, err := gate.NewPolicy(compiled, gate.Settings{
-		MaxUpstreamURI: l.guard.Limits.MaxUpstreamURI, MaxDepth: l.guard.Limits.MaxDepth, MaxStateAge: l.guard.State.MaxAge,
+		MaxUpstreamURI: l.guard.Limits.MaxUpstreamURI, MaxDepth: l.guard.Limits.MaxDepth, MaxStateAge: l.guard.State.MaxAge, MaxKept: l.guard.Limits.MaxKeptDecisions,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot compile the policy: %w", err)

@@ -231,6 +231,7 @@ func (l *Limits) validate(r *report) {
 		r.fault(l.Pos.At("max_address_connections"), "0 for no bound, or more", "%d", l.MaxAddressConns)
 	}
 	checkNotNegative(r, l.Pos.At("min_rate"), l.MinRate)
+	checkNotNegative(r, l.Pos.At("max_kept_decisions"), l.MaxKeptDecisions)
 	if l.MaxUserConcurrent > l.MaxConcurrent {
 		r.warn(l.Pos.At("max_user_concurrent"), "less than max_concurrent", "%d binds nobody: all together may have %d", l.MaxUserConcurrent, l.MaxConcurrent)
 	}

@@ -231,6 +231,7 @@ type Limits struct {
 	MaxUpstreamHeader  int   `yaml:"max_upstream_header"`     // bytes of header lines the cluster takes, without their ends
 	HashConcurrency    int   `yaml:"hash_concurrency"`        // password hashes at a time
 	HashQueue          int   `yaml:"hash_queue"`              // password checks that may wait for their turn
+	MaxKeptDecisions   int64 `yaml:"max_kept_decisions"`      // bytes that kept decisions on wildcards take, about; past it those not asked for longest are made anew; 0: none is kept
 	MaxExpressionNames int   `yaml:"max_expression_names"`    // names in one index expression; not used yet: it is 1000
 }
 
@@ -252,6 +253,7 @@ func (l *Limits) SetDefaults() {
 	l.MaxUpstreamHeader = 8191     // http.max_header_size: Elasticsearch 7.10 takes 8191, OpenSearch 2 8192, 3 16384
 	l.HashConcurrency = 2          // one bcrypt of cost 12 is a quarter second of a core
 	l.HashQueue = 64               // requests
+	l.MaxKeptDecisions = 64 << 20  // 64 MiB: a wildcard that means 10,000 indices takes 5
 	l.MaxExpressionNames = 1000    // names
 }
 

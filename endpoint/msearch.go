@@ -39,17 +39,26 @@ func (s Search) WithoutHeader(key string) Search {
 	return s
 }
 
+// headerRoom is about what a header takes beside its indices.
+const headerRoom = 128
+
 // AppendHeader appends a header line, without its line end, that names indices and
 // keeps the rest of the client's.
 func (s Search) AppendHeader(dst []byte, indices []string) []byte {
 	if len(indices) == 0 {
 		panic("BUG: header of a multi-search with an empty list of indices")
 	}
+	return s.AppendHeaderOf(dst, esjson.AppendTexts(nil, indices))
+}
+
+// AppendHeaderOf is AppendHeader with the indices as a list in JSON.
+func (s Search) AppendHeaderOf(dst, indices []byte) []byte {
+	dst = slices.Grow(dst, len(indices)+headerRoom)
 	var w esjson.Writer
 	w.Reset(dst)
 	w.BeginObject()
 	w.Key("index")
-	w.Texts(indices)
+	w.Raw(indices)
 	w.Key("ignore_unavailable")
 	w.Bool(s.Opts.IgnoreUnavailable)
 	w.Key("allow_no_indices")

@@ -21,7 +21,7 @@ import (
 // unaliased returns j with the indices of filtered aliases in their place, if a document
 // rule applies to any of its indices.
 func (pl *plan) unaliased(j *judged) (*judged, *ask.Rejection) {
-	if !isRuled(j) || !slices.ContainsFunc(j.Allowed, isFilteredAlias) {
+	if j.kept != nil && !j.kept.aliased || !isRuled(j) || !slices.ContainsFunc(j.Allowed, isFilteredAlias) {
 		return j, nil
 	}
 	bound := pl.s.state.Bindings(ask.Resolved{Targets: j.Allowed})
@@ -37,9 +37,7 @@ func (pl *plan) unaliased(j *judged) (*judged, *ask.Rejection) {
 			return nil, notBuilt("an alias with a routing, and a range in a filter, under a document rule")
 		}
 	}
-	own := *j
-	own.Allowed = behindAliases(j.Allowed, bound)
-	return &own, nil
+	return j.without(behindAliases(j.Allowed, bound)), nil
 }
 
 // isRuled reports whether a document rule applies to any index of j.

@@ -26,7 +26,8 @@ type binding struct {
 	// indices are all concrete names that an answer may come from, sorted.
 	indices []string
 	// hits filters answers, if it was made already: it follows from views and indices.
-	hits *fls.Answer
+	hits  *fls.Answer
+	known knownFields // of indices, if that was found already
 }
 
 // free reports whether nothing binds: neither documents nor fields.
@@ -37,6 +38,13 @@ func (b *binding) free() bool { return !b.bound && b.views == nil }
 // indices that were decided, even where no rule applies. The result is the caller's
 // own, but not what it points to.
 func (pl *plan) bind(j *judged, open bool) (*binding, *ask.Rejection) {
+	if j.kept != nil {
+		return j.kept.bind(pl, j, open)
+	}
+	return pl.bindAnew(j, open)
+}
+
+func (pl *plan) bindAnew(j *judged, open bool) (*binding, *ask.Rejection) {
 	// A name that is no concrete index could come to mean one that is restricted.
 	open = open && len(j.Groups) > 0 && pl.s.policy.Ruled(pl.who)
 	key, single := pl.s.bindingKey(j, open)
@@ -62,13 +70,19 @@ func (pl *plan) own(b *binding, j *judged, open bool) *binding {
 	if b == nil {
 		return nil
 	}
-	c := *b
+	c := b.again()
 	c.rules.NamesOnly = open && !b.bound && !pl.bindsByAlias(j)
 	c.hides = b.rules.Filter != query.Free || slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Filtered })
+	c.rules.Order = pl.s.orderTold(c)
+	return c
+}
+
+// again returns a copy of b to which one request may add.
+func (b *binding) again() *binding {
+	c := *b
 	if c.views != nil {
 		c.rules.Replaced = new(query.Names)
 	}
-	c.rules.Order = pl.s.orderTold(&c)
 	return &c
 }
 

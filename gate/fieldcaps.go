@@ -46,6 +46,7 @@ func (pl *plan) planFieldCaps(f forwarded, b *binding) Outcome {
 // all indices, and what one of them hides is left out of it.
 func (pl *plan) shown(j *judged) *judged {
 	only := *j
+	only.kept = nil
 	only.Groups = slices.DeleteFunc(slices.Clone(j.Groups), func(g authz.Group) bool {
 		return g.Rules.None && !slices.ContainsFunc(g.Indices, func(name string) bool {
 			_, there := pl.s.state.Index(name)

@@ -84,7 +84,7 @@ func (pl *plan) appendLines(dst []byte, search endpoint.Search, v esjson.Value, 
 		search = search.WithoutHeader("search_type") // as in the URL of a search
 	}
 	dst = slices.Grow(dst, len(search.Body)+b.room())
-	lines, err := query.AppendSearch(append(search.AppendHeader(dst, f.names), '\n'), v, nil, &b.rules)
+	lines, err := query.AppendSearch(append(f.appendHeader(dst, search), '\n'), v, nil, &b.rules)
 	if err != nil {
 		return dst, refusedQuery(err)
 	}

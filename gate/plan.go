@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"guard/authz"
 	"guard/endpoint"
 	"guard/internal/ask"
+	"guard/internal/esjson"
 	"guard/internal/names"
 	"guard/internal/query"
 )
@@ -43,6 +45,14 @@ type judged struct {
 	mayAddFields bool
 	ruledBy      *query.Named // see plan.ruledBy; made when it is first asked
 	failed       *failedWrite // see plan.failedWrite; likewise
+	kept         *verdict     // nil where what follows has to be found each time
+}
+
+// without returns a copy of j of which other targets are left.
+func (j *judged) without(allowed []ask.Target) *judged {
+	c := *j
+	c.Allowed, c.kept = allowed, nil
+	return &c
 }
 
 // decide resolves and decides every part. It reports whether that settles the
@@ -97,20 +107,44 @@ func (pl *plan) mayHaveCome(lacking bool) bool { return lacking && !pl.known.Fre
 // judge resolves and decides one part, of the request or of what follows from it. The
 // error is errNeedState, errTooManyTargets, or a refusal of the part.
 func (pl *plan) judge(part ask.Part) (judged, error) {
+	key, keeps := pl.verdictKey(&part)
+	if keeps {
+		if j, ok, err := pl.recall(key, &part); ok {
+			return j, err
+		}
+		part.Exprs = cloneExprs(part.Exprs) // what is kept outlives the request
+		key.exprs = keyText(part.Exprs)
+	}
 	j := judged{part: part}
+	compared := pl.compared
 	var err error
 	if j.resolved, err = pl.resolve(part); err != nil {
 		return j, err
 	}
-	if pl.expanded += len(j.resolved.Targets); pl.expanded > maxTargets {
-		return j, errTooManyTargets
+	if err := pl.count(0, len(j.resolved.Targets)); err != nil {
+		return j, err
 	}
 	pl.ask(&j)
+	if keeps {
+		pl.remember(key, &j, pl.compared-compared)
+	}
 	// A name that is not granted is refused at once, whether it exists or not.
 	if j.rejection == nil && pl.mayHaveCome(slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Kind == ask.Missing })) {
 		return j, errNeedState
 	}
 	return j, nil
+}
+
+// count notes with how many names the wildcards of a part are compared and to how many it
+// is expanded. The bounds hold for all parts of a request together, and whether its
+// verdicts are known or not.
+func (pl *plan) count(compared, expanded int) error {
+	pl.compared += compared
+	pl.expanded += expanded
+	if pl.compared > maxCompared || pl.expanded > maxTargets {
+		return errTooManyTargets
+	}
+	return nil
 }
 
 // resolve says what the names of a part mean to the principal. Where more names have a
@@ -128,8 +162,8 @@ func (pl *plan) resolve(part ask.Part) (ask.Resolved, error) {
 }
 
 func (pl *plan) resolveSeen(part ask.Part, seen func(*ask.Target) bool) (ask.Resolved, error) {
-	if pl.compared += pl.s.state.Compared(part.Exprs); pl.compared > maxCompared {
-		return ask.Resolved{}, errTooManyTargets
+	if err := pl.count(pl.s.state.Compared(part.Exprs), 0); err != nil {
+		return ask.Resolved{}, err
 	}
 	return pl.s.state.ResolveSeen(part.Exprs, part.Opts, pl.r.Now, seen)
 }
@@ -222,11 +256,44 @@ type forwarded struct {
 	open bool
 	// covered tells that this is the client's own expression.
 	covered bool
+	listed  *listed // nil where the names are not kept
+}
+
+// listed is a list of names that is kept, as it stands in the header of a multi-search.
+type listed struct {
+	once sync.Once
+	text []byte
+}
+
+// appendHeader appends the header of a search over the names of f.
+func (f *forwarded) appendHeader(dst []byte, s endpoint.Search) []byte {
+	if f.listed == nil {
+		return s.AppendHeader(dst, f.names)
+	}
+	f.listed.once.Do(func() { f.listed.text = esjson.AppendTexts(nil, f.names) })
+	return s.AppendHeaderOf(dst, f.listed.text)
+}
+
+// fits reports whether the names of f may fit into a request line of so many bytes.
+func (f *forwarded) fits(line int) bool {
+	for _, name := range f.names {
+		if line -= len(name) + 1; line < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // forwardNames writes what was allowed of j: the client's own expression if every
 // name that it could ever match is granted alike, else the names one by one (law 3).
 func (pl *plan) forwardNames(j *judged) (forwarded, *ask.Rejection) {
+	if j.kept != nil {
+		return j.kept.forwardNames(pl, j)
+	}
+	return pl.writeNames(j)
+}
+
+func (pl *plan) writeNames(j *judged) (forwarded, *ask.Rejection) {
 	f := forwarded{opts: j.part.Opts}
 	if rej := pl.noMatch(j); rej != nil {
 		return f, rej
@@ -356,6 +423,15 @@ func hasWildcard(exprs []names.Expr) bool {
 	})
 }
 
+// cloneExprs returns expressions that share no memory with the request.
+func cloneExprs(exprs []names.Expr) []names.Expr {
+	own := make([]names.Expr, len(exprs))
+	for i, e := range exprs {
+		own[i] = names.Expr(strings.Clone(string(e)))
+	}
+	return own
+}
+
 func exprTexts(exprs []names.Expr) []string {
 	if len(exprs) == 0 {
 		return []string{"*"}
@@ -451,10 +527,14 @@ func (pl *plan) indexParams(params []ask.Param, f forwarded) []ask.Param {
 func (pl *plan) call(target string) (Call, *ask.Rejection) {
 	const rest = len(" HTTP/1.1")
 	if len(pl.r.Method)+1+len(target)+rest > pl.s.settings.MaxUpstreamURI {
-		return Call{}, &ask.Rejection{
-			Status: 400, Type: "too_long_http_line_exception", Reason: ask.ReasonTooLarge, Limit: ask.LimitUpstreamURI,
-			Public: "the names behind this request do not fit into one request line of the cluster; narrow the pattern",
-		}
+		return Call{}, tooLong()
 	}
 	return Call{Method: pl.r.Method, Target: target, Repeatable: pl.m.Route.Repeatable}, nil
+}
+
+func tooLong() *ask.Rejection {
+	return &ask.Rejection{
+		Status: 400, Type: "too_long_http_line_exception", Reason: ask.ReasonTooLarge, Limit: ask.LimitUpstreamURI,
+		Public: "the names behind this request do not fit into one request line of the cluster; narrow the pattern",
+	}
 }

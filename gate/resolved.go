@@ -22,7 +22,7 @@ func (pl *plan) forwardResolved(j *judged) (forwarded, *ask.Rejection) {
 	if rej != nil || len(j.Allowed) == 0 || f.covered {
 		return f, rej
 	}
-	f.names = f.names[:0]
+	f.names, f.listed = make([]string, 0, len(j.Allowed)), nil
 	for _, t := range j.Allowed {
 		f.names = append(f.names, t.Name)
 	}
@@ -34,7 +34,7 @@ func (pl *plan) forwardResolved(j *judged) (forwarded, *ask.Rejection) {
 // name, such as some members of an alias, was not listed.
 func (pl *plan) listAll(j *judged) *ask.Rejection {
 	listed := pl.s.state.Listed(j.part.Opts.Expand)
-	j.resolved = ask.Resolved{All: true, Targets: listed}
+	j.resolved, j.kept = ask.Resolved{All: true, Targets: listed}, nil
 	if pl.ask(j); j.rejection != nil {
 		return j.rejection
 	}

@@ -46,9 +46,12 @@ func (pl *plan) planSearching(form searchForm) Outcome {
 	if form.on == query.Search && b.asksEveryShard(kept, body) {
 		kept = askEveryShard(kept)
 	}
+	if !f.fits(pl.s.settings.MaxUpstreamURI) {
+		return pl.carried(form, f, kept, body, b)
+	}
 	call, rej := pl.call(pl.m.Target(f.names, pl.indexParams(kept, f)))
 	if rej != nil {
-		return pl.carried(form, f, kept, body, b, rej)
+		return pl.carried(form, f, kept, body, b)
 	}
 	setBody(&call, body)
 	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, Treat: b.treatSearch(form)}}
@@ -134,12 +137,34 @@ func (pl *plan) searchBody(form searchForm, b *binding) (*query.Params, []byte, 
 // indices.
 func (pl *plan) knowFields(b *binding) {
 	b.rules.Seed = pl.r.Now.UnixNano()
-	if b.bound {
-		b.rules.Computed, b.rules.Thinned = pl.s.computedIn(b.indices), pl.s.thinnedIn(b.indices)
+	known := b.known
+	if !known.found {
+		known = pl.s.knownOf(b)
 	}
+	b.rules.Computed, b.rules.Thinned = known.computed, known.thinned
 	if b.rules.Filter != query.Free {
-		b.rules.Mapped = &mappedIn{pl.s, b.indices}
+		b.rules.Mapped = &mappedIn{pl.s, known.alike}
 	}
+}
+
+// knownFields is what has to be known of the fields of some indices to search them under
+// a rule.
+type knownFields struct {
+	found             bool
+	computed, thinned []string
+	alike             []string // the indices, but of those whose fields are the same only one
+}
+
+func (s *Snapshot) knownOf(b *binding) knownFields {
+	known := knownFields{found: true}
+	if !b.bound && b.rules.Filter == query.Free {
+		return known
+	}
+	known.alike = s.alike(b.indices)
+	if b.bound {
+		known.computed, known.thinned = s.computedIn(known.alike), s.thinnedIn(known.alike)
+	}
+	return known
 }
 
 // room is about what the rules of b add to the body of a search.
@@ -201,10 +226,10 @@ var (
 
 // carried sends a search whose names do not fit into a request line as the only item
 // of a multi-search, whose header has no limit (measured). What cannot travel that
-// way is refused with tooLong.
-func (pl *plan) carried(form searchForm, f forwarded, params []ask.Param, body []byte, b *binding, tooLong *ask.Rejection) Outcome {
+// way is refused.
+func (pl *plan) carried(form searchForm, f forwarded, params []ask.Param, body []byte, b *binding) Outcome {
 	if form.on != query.Search {
-		return reject(tooLong)
+		return reject(tooLong())
 	}
 	var inURL []ask.Param
 	search := endpoint.Search{Opts: f.opts}
@@ -216,13 +241,13 @@ func (pl *plan) carried(form searchForm, f forwarded, params []ask.Param, body [
 		case slices.Contains(carrierURL, p.Name):
 			inURL = append(inURL, p)
 		default:
-			return reject(tooLong)
+			return reject(tooLong())
 		}
 	}
 	if len(body) == 0 {
 		body = []byte("{}")
 	}
-	lines := append(append(append(search.AppendHeader(nil, f.names), '\n'), body...), '\n')
+	lines := append(append(append(f.appendHeader(nil, search), '\n'), body...), '\n')
 	call := Call{
 		Method: "POST", Target: endpoint.Target([]string{"_msearch"}, inURL), Repeatable: true,
 		Source: FixedBody, Body: lines, ContentType: "application/x-ndjson",

@@ -23,6 +23,7 @@ type Settings struct {
 	MaxUpstreamURI int           // bytes of a request line that the cluster takes
 	MaxDepth       int           // nesting of a JSON body
 	MaxStateAge    time.Duration // an older state decides nothing for restricted principals
+	MaxKept        int64         // bytes that kept decisions take; 0: none is kept
 	PublishAddress string        // of nodes, for clients that sniff: see config.Config
 }
 
@@ -42,10 +43,11 @@ type Snapshot struct {
 // memo holds what is derived from restrictions on first use. It is shared by the
 // snapshots of one policy: its keys say all that its values depend on.
 type memo struct {
-	filters *lru.Cache[string, query.Filter] // by the rule's text with its values
-	aliases *lru.Cache[string, readFilter]   // by the text of the filter
-	fields  *lru.Cache[ask.RestrictionID, fls.Rules]
-	views   *lru.Cache[viewKey, *fls.View]
+	filters  *lru.Cache[string, query.Filter] // by the rule's text with its values
+	aliases  *lru.Cache[string, readFilter]   // by the text of the filter
+	fields   *lru.Cache[ask.RestrictionID, fls.Rules]
+	views    *lru.Cache[viewKey, *fls.View]
+	verdicts *verdicts
 	// bindings are those of single indices.
 	bindings *lru.Cache[bindingKey, *binding]
 	// mappings are parsed once by content.
@@ -87,7 +89,7 @@ func NewPolicy(p *authz.Policy, settings Settings) (*Policy, []config.Warning, e
 	if err := faults.Err(); err != nil {
 		return nil, warnings, err
 	}
-	return &Policy{authz: p, router: router, settings: settings, memo: newMemo()}, warnings, nil
+	return &Policy{authz: p, router: router, settings: settings, memo: newMemo(settings.MaxKept)}, warnings, nil
 }
 
 // checkRules returns what is wrong with document and field rules.
@@ -117,12 +119,13 @@ func isNotBuilt(err error) bool {
 	return errors.As(err, &r) && r.NotBuilt
 }
 
-func newMemo() *memo {
+func newMemo(kept int64) *memo {
 	return &memo{
 		filters:  table[string, query.Filter](maxFilters),
 		aliases:  table[string, readFilter](maxFilters),
 		fields:   table[ask.RestrictionID, fls.Rules](maxFilters),
 		views:    table[viewKey, *fls.View](maxViews),
+		verdicts: newVerdicts(kept),
 		bindings: table[bindingKey, *binding](maxViews),
 		mappings: table[indexresolver.MappingID, *mapping.Mapping](maxViews),
 

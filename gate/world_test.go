@@ -66,7 +66,7 @@ func policyOf(t testing.TB, sec *config.Security, maxURI int) *Policy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, _, err := NewPolicy(compiled, Settings{MaxUpstreamURI: maxURI, MaxDepth: 64, MaxStateAge: time.Minute})
+	policy, _, err := NewPolicy(compiled, Settings{MaxUpstreamURI: maxURI, MaxDepth: 64, MaxStateAge: time.Minute, MaxKept: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,6 +99,9 @@ type State struct {
 	sorted    []*entry // by name
 	mappings  map[MappingID]content
 	all       [names.ExpandAll + 1]func() []ask.Target // what "*" means, by states
+
+	serial  uint64   // see Serial
+	history []change // the steps that led to s, the latest last
 }
 
 // content is a mapping, kept once.
@@ -151,6 +154,7 @@ func New(c Contents, prev *State) (*State, error) {
 		}
 	}
 	s.finish()
+	s.follow(prev)
 	return s, nil
 }
 

@@ -341,8 +341,9 @@ func TestLimits(t *testing.T) {
 // and no label its.
 func TestEachLimitIsShown(t *testing.T) {
 	shown := map[string]bool{
-		"limits.hash_concurrency": true, // bounds what runs; who comes beyond it waits
-		"timeouts.drain_delay":    true, // bounds nothing
+		"limits.hash_concurrency":   true, // bounds what runs; who comes beyond it waits
+		"timeouts.drain_delay":      true, // bounds nothing
+		"limits.max_kept_decisions": true, // past it decisions are made anew
 	}
 	labels := map[ask.Limit]bool{}
 	for _, l := range limitCases {

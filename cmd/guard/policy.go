@@ -73,7 +73,7 @@ func compilePolicy(folder config.Folder, c *config.Config, v *authn.Verifier) (*
 		return nil, warnings, err
 	}
 	rules, more, err := gate.NewPolicy(compiled, gate.Settings{
-		MaxUpstreamURI: c.Limits.MaxUpstreamURI, MaxDepth: c.Limits.MaxDepth, MaxStateAge: c.State.MaxAge,
+		MaxUpstreamURI: c.Limits.MaxUpstreamURI, MaxDepth: c.Limits.MaxDepth, MaxStateAge: c.State.MaxAge, MaxKept: c.Limits.MaxKeptDecisions,
 		PublishAddress: c.PublishAddress,
 	})
 	warnings = append(warnings, more...)

@@ -12,6 +12,7 @@ import (
 
 	"guard/authn"
 	"guard/config"
+	"guard/gate"
 	"guard/indexresolver/source"
 	"guard/proxy"
 )
@@ -294,4 +295,27 @@ func registerState(r prometheus.Registerer, src *source.Source) {
 		}
 		return state.Age(time.Now()).Seconds()
 	}))
+}
+
+// registerKept shows what the decisions take that are kept, and how often they serve.
+func registerKept(r prometheus.Registerer, cur *current) {
+	of := func(value func(gate.Kept) int64) func() float64 {
+		return func() float64 {
+			if s := cur.snapshot.Load(); s != nil {
+				return float64(value(s.Kept()))
+			}
+			return 0
+		}
+	}
+	r.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "guard_kept_decisions_bytes", Help: "Bytes that kept decisions on wildcards take, about.",
+		}, of(func(k gate.Kept) int64 { return k.Bytes })),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "guard_kept_decisions_recalled_total", Help: "Decisions on wildcards that were known already, since the policy is at work.",
+		}, of(func(k gate.Kept) int64 { return k.Recalled })),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "guard_kept_decisions_made_total", Help: "Decisions on wildcards that were made and kept, since the policy is at work.",
+		}, of(func(k gate.Kept) int64 { return k.Made })),
+	)
 }

@@ -117,6 +117,7 @@ func newServer(c *config.Config, warnings []config.Warning, out io.Writer) (_ *s
 	srv.source.OnChange(srv.current.setState)
 	srv.reloads = newReloads(srv.registry, c, verifier, srv.current, srv.log)
 	registerState(srv.registry, srv.source)
+	registerKept(srv.registry, srv.current)
 	srv.proxy, err = proxy.New(proxy.Options{
 		Config: c, Transport: srv.transport, Snapshots: srv.current,
 		Log: srv.log, Metrics: srv.registry,

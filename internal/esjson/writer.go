@@ -81,6 +81,14 @@ func (w *Writer) Texts(list []string) {
 	w.EndArray()
 }
 
+// AppendTexts appends a list of strings.
+func AppendTexts(dst []byte, list []string) []byte {
+	var w Writer
+	w.Reset(dst)
+	w.Texts(list)
+	return w.Bytes()
+}
+
 // Int writes n as a number.
 func (w *Writer) Int(n int64) { w.before(); w.buf = strconv.AppendInt(w.buf, n, 10); w.after() }
 

@@ -160,6 +160,9 @@ func (p Pattern) Try(name string) (matched, sure bool) {
 	return p.regex.try(name)
 }
 
+// Sure reports whether Try always is: only an expression that backtracks is not.
+func (p Pattern) Sure() bool { return p.kind != kindRegex || p.regex.linear != nil }
+
 // matchGlob matches with one point of return, which is enough because a later '*'
 // can always do what an earlier one could. '?' and '*' step by whole characters.
 func matchGlob(glob, name string) bool {
