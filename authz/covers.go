@@ -56,3 +56,50 @@ func (q *question) uniform(asked names.Pattern) (ask.RestrictionID, bool) {
 	}
 	return rules.restriction(q.policy.emptyFrees).ID, true
 }
+
+// maxCommon bounds the patterns that stand for one.
+const maxCommon = 32
+
+// Common returns patterns that match nothing but names that asked matches and of which
+// each may be forwarded as Covers has it, all with one restriction. What else of asked is
+// granted, by regular expressions, dates or where no pattern says it exactly, they miss.
+// None is also the answer where they would be many.
+func (p *Policy) Common(who *ask.Principal, privileges []ask.Privilege, asked names.Pattern, now time.Time) (list []names.Pattern, id ask.RestrictionID) {
+	q := query{question: question{policy: p, subject: p.subject(who), part: ask.Part{Privileges: privileges}, now: now}}
+	if !q.prepare() || len(q.checks()) == 0 || asked.IsRegex() {
+		return nil, id
+	}
+	list = []names.Pattern{asked}
+	for _, ch := range q.checks() {
+		if list = ch.set.common(list); len(list) > maxCommon {
+			return nil, id
+		}
+	}
+	for i, c := range list {
+		restriction, ok := p.Covers(who, privileges, c, now)
+		if !ok || i > 0 && restriction != id {
+			return nil, id
+		}
+		id = restriction
+	}
+	return list, id
+}
+
+// common returns what the patterns of list have in common with those of s, each once and
+// none that another covers. It ends early where that is more than maxCommon.
+func (s *nameSet) common(list []names.Pattern) []names.Pattern {
+	var out []names.Pattern
+	for _, asked := range list {
+		for _, granted := range s.list {
+			c, exact := names.Intersect(asked, granted)
+			if !exact || c.IsNothing() || slices.ContainsFunc(out, func(o names.Pattern) bool { return o.Covers(c) }) {
+				continue
+			}
+			out = append(slices.DeleteFunc(out, func(o names.Pattern) bool { return c.Covers(o) }), c)
+			if len(out) > maxCommon {
+				return out
+			}
+		}
+	}
+	return out
+}

@@ -47,7 +47,11 @@ func TestForwardedNames(t *testing.T) {
 	// Wildcards: as they are where everything that they could match is granted.
 	f("/logs-a*/_search", "GET /logs-a*/_search")
 	f("/x*/_search", "GET /.none*,-*/_search")
-	f("/logs-*/_search", "GET /logs-a-1,logs-a-2/_search?ignore_unavailable=true")
+	// Else as what of them is granted, if a pattern says that and nothing else.
+	f("/logs-*/_search", "GET /logs-a*/_search")
+	f("/l*,x*-1/_search", "GET /logs-a*,x*-1/_search")
+	f("/*a-*/_search", "GET /logs-a-1,logs-a-2/_search?ignore_unavailable=true")    // what two such have in common is no pattern
+	f("/logs-*/_search?allow_no_indices=false", "GET /logs-a-1,logs-a-2/_search?allow_no_indices=false&ignore_unavailable=true")
 	f("/logs-*,hr/_search", "GET /hr,logs-a-1,logs-a-2/_search")
 	f("/_all/_search", "GET /.ds-stream-1,hr,logs-a-1,logs-a-2/_search?ignore_unavailable=true")
 	f("/s*/_search", "GET /hr,stream/_search?ignore_unavailable=true")
@@ -72,7 +76,8 @@ func TestForwardedNames(t *testing.T) {
 
 	// Words of the URL that say how names are read stay as they were, or say what is forwarded.
 	f("/hr/_search?expand_wildcards=all&allow_no_indices=false", "GET /hr/_search?expand_wildcards=all&allow_no_indices=false")
-	f("/logs-*/_search?ignore_unavailable=false", "GET /logs-a-1,logs-a-2/_search?ignore_unavailable=true")
+	f("/logs-*/_search?ignore_unavailable=false", "GET /logs-a*/_search?ignore_unavailable=false")
+	f("/l*1/_search", "GET /logs-a*1/_search")
 	f("/nosuch*/_search?expand_wildcards=none", "GET /.none*,-*/_search?expand_wildcards=open")
 }
 
@@ -113,7 +118,7 @@ func TestLongLists(t *testing.T) {
 		many = append(many, indexresolver.Index{Name: "logs-a-with-quite-a-long-name-" + string(c) + strings.Repeat("x", 20)})
 	}
 	many = append(many, indexresolver.Index{Name: "logs-b"})
-	s := worldWith(t, someRole, many)
+	s := worldWith(t, strings.Replace(someRole, `"logs-a*"`, `"/logs-a.*/"`, 1), many) // an expression is never forwarded
 	f := func(target, body string, want ...string) {
 		t.Helper()
 		got := gist(t, planFor(t, s, "GET", target, body))

@@ -309,6 +309,10 @@ func (pl *plan) writeNames(j *judged) (forwarded, *ask.Rejection) {
 		f.names, f.open, f.covered = exprTexts(j.part.Exprs), true, true
 		return f, nil
 	}
+	if common, ok := pl.commonNames(j); ok {
+		f.names, f.open = exprTexts(common), true
+		return f, nil
+	}
 	return pl.listNames(j, (*forwarded).add), nil
 }
 
