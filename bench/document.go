@@ -18,10 +18,12 @@ const (
 
 // Marks around the parts of the page that are made of the results.
 const (
-	pageOpen   = "<!-- figures: go run ./bench -render -->\n"
-	pageShut   = "<!-- end of figures -->\n"
-	matrixOpen = "<!-- matrix: go run ./bench -render -->\n"
-	matrixShut = "<!-- end of matrix -->\n"
+	pageOpen    = "<!-- figures: go run ./bench -render -->\n"
+	pageShut    = "<!-- end of figures -->\n"
+	matrixOpen  = "<!-- matrix: go run ./bench -render -->\n"
+	matrixShut  = "<!-- end of matrix -->\n"
+	clusterOpen = "<!-- cluster: go run ./bench -render -->\n"
+	clusterShut = "<!-- end of cluster -->\n"
 )
 
 // document makes the parts of r that were measured the documented ones, and keeps the
@@ -40,6 +42,9 @@ func (r results) document(root string) error {
 	}
 	if r.Matrix == nil {
 		r.Matrix = kept.Matrix
+	}
+	if r.Cluster == nil {
+		r.Cluster = kept.Cluster
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return fmt.Errorf("cannot make the folder for results: %w", err)
@@ -81,6 +86,7 @@ func rendered(root string) (map[string][]byte, error) {
 	}{
 		{pageOpen, pageShut, results{Comparison: r.Comparison, Memory: r.Memory}},
 		{matrixOpen, matrixShut, results{Matrix: r.Matrix}},
+		{clusterOpen, clusterShut, results{Cluster: r.Cluster}},
 	} {
 		var b bytes.Buffer
 		if err := part.results.render(&b, files); err != nil {

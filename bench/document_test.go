@@ -76,7 +76,7 @@ func TestDocument(t *testing.T) {
 			}
 		}
 	}
-	write("before\n" + pageOpen + "old\n" + pageShut + "after\n" + matrixOpen + matrixShut)
+	write("before\n" + pageOpen + "old\n" + pageShut + "after\n" + matrixOpen + matrixShut + clusterOpen + clusterShut)
 	document(results{Memory: sampleMemory()}, "before\n", "after\n", "| bulk, limited ")
 	document(results{Comparison: sample()}, "before\n", "after\n", "| bulk, limited ", "benchmark-cpu.svg", "× nginx")
 	document(results{Matrix: sampleMatrix()}, "| bulk, limited ", "× nginx", "benchmark-matrix.svg", "benchmark-matrix.png", "Search, one alias")

@@ -1,7 +1,8 @@
 // Command bench measures what guard costs, side by side in one run and in front of the
 // same stub: a search through a bare fasthttp proxy, through nginx, through haproxy, and
-// through guard as four users; and the memory that guard takes for large transfers and for
-// idle connections. It leaves nothing running.
+// through guard as four users; the memory that guard takes for large transfers and for idle
+// connections; what a plan costs by the number of indices; and what operations cost on real
+// nodes, through guard and with the security plugin. It leaves nothing running.
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -23,7 +25,7 @@ import (
 func init() { runtime.LockOSThread() }
 
 // roles are what this program is when it starts itself.
-var roles = map[string]func(args []string) error{"stub": runStub, "bare": runBare, "load": runLoad}
+var roles = map[string]func(args []string) error{"stub": runStub, "bare": runBare, "load": runLoad, "loop": runLoop}
 
 func main() {
 	if err := run(os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
@@ -38,14 +40,14 @@ func run(args []string) error {
 			return role(args[1:])
 		}
 	}
-	o := order{amounts: wholeAmounts, breadth: wholeMatrix}
+	o := order{amounts: wholeAmounts, breadth: wholeMatrix, nodes: wholeCluster}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.IntVar(&o.Rounds, "rounds", 7, "rounds of the comparison and of the matrix; each measures every column")
+	flags.IntVar(&o.Rounds, "rounds", 0, fmt.Sprintf("rounds; each measures every column; 0: %d of the comparison, %d of matrix and cluster", compareRounds, planRounds))
 	flags.IntVar(&o.Requests, "requests", 20_000, "requests of a round and column, for the small answer")
 	flags.IntVar(&o.Conns, "connections", 16, "connections of the load")
 	flags.IntVar(&o.Rate, "rate", 1000, "requests a second while latency is measured")
 	flags.DurationVar(&o.Paced, "paced", 5*time.Second, "how long latency is measured, in a round and column")
-	flags.StringVar(&o.only, "only", "", "compare, memory or matrix: measure that alone")
+	flags.StringVar(&o.only, "only", "", "of "+strings.Join(parts, ", ")+": measure these alone, with commas between them")
 	flags.StringVar(&o.out, "out", "bench/results", "folder for the results")
 	flags.BoolVar(&o.profile, "profile", false, "write profiles of guard, one a column, to the folder; no tables")
 	flags.BoolVar(&o.document, "document", false, "write the results into the documentation, too; run it in the root of the repository")
@@ -69,7 +71,8 @@ type order struct {
 	settings
 	amounts  amounts
 	breadth  breadth
-	only     string // compareOnly, memoryOnly, matrixOnly or all
+	nodes    clusterBreadth
+	only     string // some of parts, with commas between them, or all
 	out      string
 	profile  bool
 	document bool
@@ -80,24 +83,55 @@ const (
 	compareOnly = "compare"
 	memoryOnly  = "memory"
 	matrixOnly  = "matrix"
+	clusterOnly = "cluster"
 )
 
+// parts are what is measured, in this order.
+var parts = []string{compareOnly, memoryOnly, matrixOnly, clusterOnly}
+
+// The rounds of a part, if nothing else is wanted.
+const (
+	compareRounds = 7
+	planRounds    = 3
+)
+
+// rounds returns how many are wanted, or usual.
+func (o *order) rounds(usual int) int {
+	if o.Rounds == 0 {
+		return usual
+	}
+	return o.Rounds
+}
+
 // wants reports whether a part is measured.
-func (o *order) wants(part string) bool { return o.only == "" || o.only == part }
+func (o *order) wants(part string) bool {
+	return o.only == "" || slices.Contains(strings.Split(o.only, ","), part)
+}
+
+// checkParts refuses what can't be measured.
+func (o *order) checkParts() error {
+	if o.only == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(o.only, ",") {
+		if !slices.Contains(parts, part) {
+			return fmt.Errorf("only %q: no part is called %q; want some of %q", o.only, part, parts)
+		}
+	}
+	return nil
+}
 
 // check refuses settings that measure nothing.
 func (o *order) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("unexpected %q; want only flags", rest)
-	case o.only != "" && o.only != compareOnly && o.only != memoryOnly && o.only != matrixOnly:
-		return fmt.Errorf("only %q; want %s, %s or %s", o.only, compareOnly, memoryOnly, matrixOnly)
 	case o.profile && (o.document || o.only != ""):
 		return errors.New("profiles are not documented, and are of all columns")
-	case o.Rounds < 1 || o.Requests < 1 || o.Conns < 1 || o.Rate < 1 || o.Paced <= 0:
-		return errors.New("rounds, requests, connections, rate and paced must be above zero")
+	case o.Rounds < 0 || o.Requests < 1 || o.Conns < 1 || o.Rate < 1 || o.Paced <= 0:
+		return errors.New("requests, connections, rate and paced must be above zero, and rounds not below")
 	}
-	return nil
+	return o.checkParts()
 }
 
 // bench runs all and writes the results, or profiles, to w and into the folder out.
@@ -129,6 +163,11 @@ func (o *order) bench(ctx context.Context, w io.Writer) (err error) {
 			return err
 		}
 	}
+	if o.wants(clusterOnly) {
+		if all.Cluster, err = o.clusterAll(ctx, m, w); err != nil {
+			return err
+		}
+	}
 	path := filepath.Join(o.out, time.Now().UTC().Format("2006-01-02T150405"))
 	if err := errors.Join(all.save(path+".json"), all.write(w)); err != nil {
 		return err
@@ -152,7 +191,9 @@ func (o *order) compareAll(ctx context.Context, m *machine, w io.Writer) (*compa
 	if err != nil {
 		return nil, err
 	}
-	c, err := m.compare(ctx, targets, o.settings, w)
+	s := o.settings
+	s.Rounds = o.rounds(compareRounds)
+	c, err := m.compare(ctx, targets, s, w)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +223,7 @@ func (o *order) matrixAll(ctx context.Context, m *machine, w io.Writer) (found *
 	ended := make(chan struct{})
 	go func() { // not on the thread of main, which is no goroutine like those that serve
 		defer close(ended)
-		found, err = o.breadth.matrix(ctx, o.Rounds, w)
+		found, err = o.breadth.matrix(ctx, o.rounds(planRounds), w)
 	}()
 	<-ended
 	if err != nil {

@@ -138,12 +138,14 @@ func TestOrderRefuses(t *testing.T) {
 			t.Errorf("%s passed", what)
 		}
 	}
-	f("no rounds", func(o *order) { o.Rounds = 0 })
+	f("fewer rounds than none", func(o *order) { o.Rounds = -1 })
 	f("no requests", func(o *order) { o.Requests = 0 })
 	f("no connections", func(o *order) { o.Conns = 0 })
 	f("no rate", func(o *order) { o.Rate = 0 })
 	f("no time", func(o *order) { o.Paced = 0 })
 	f("an unknown part", func(o *order) { o.only = "speed" })
+	f("an unknown part beside another", func(o *order) { o.only = "matrix,speed" })
+	f("an empty part", func(o *order) { o.only = "matrix," })
 	f("documented profiles", func(o *order) { o.profile, o.document = true, true })
 	f("an argument", func(*order) {}, "stubb")
 }

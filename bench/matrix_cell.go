@@ -31,6 +31,9 @@ const (
 	tenBulk      = "bulk, 10 items"
 )
 
+// bulkIndices is how many indices the largest bulk writes to.
+const bulkIndices = 20
+
 // operations are in the order in which they are shown. A tenth of the indices of a
 // fifth end in 0.
 var operations = []operation{
@@ -38,7 +41,7 @@ var operations = []operation{
 	{name: twoPercent, path: []string{"index_a*0", "_search"}, cold: true},
 	{name: fifth, path: []string{"index_a*", "_search"}, cold: true},
 	{name: tenBulk, path: []string{"_bulk"}, items: 10, over: 4},
-	{name: thousandBulk, path: []string{"_bulk"}, items: 1000, over: 20},
+	{name: thousandBulk, path: []string{"_bulk"}, items: 1000, over: bulkIndices},
 	{name: "search, one alias", path: []string{"alias_a0", "_search"}, aliases: true},
 }
 
@@ -64,18 +67,28 @@ func newCell(u member, o operation, w world, s *gate.Snapshot) *cell {
 		return c
 	}
 	c.request.Header.ContentType = "application/x-ndjson"
-	var there []string
-	for i := range o.over {
-		if n := granted(i); n < w.indices {
-			there = append(there, indexName(n))
-		}
-	}
+	c.lines = o.bulk(w.indices)
+	return c
+}
+
+// bulk is the body of a bulk where there are so many indices.
+func (o operation) bulk(indices int) []byte {
+	there := existing(o.over, indices)
 	var b bytes.Buffer
 	for i := range o.items {
 		fmt.Fprintf(&b, `{"index":{"_index":"%s"}}`+"\n"+`{"name":"Anna Berg","region":"eu","amount":%d}`+"\n", there[i%len(there)], i)
 	}
-	c.lines = b.Bytes()
-	return c
+	return b.Bytes()
+}
+
+// existing are the first n indices that all users may write to, as far as there are so many.
+func existing(n, indices int) (names []string) {
+	for i := range n {
+		if k := granted(i); k < indices {
+			names = append(names, indexName(k))
+		}
+	}
+	return names
 }
 
 // plan plans one request down to the bytes that are forwarded.

@@ -145,21 +145,30 @@ func (m *machine) logged(ctx context.Context, cmd *exec.Cmd, ready func(log stri
 // load runs a job in a process of its own.
 func (m *machine) load(ctx context.Context, j job) (measured, error) {
 	var result measured
-	ctx, cancel := context.WithTimeout(ctx, j.Limit+10*time.Second)
-	defer cancel()
-	cmd := m.command(ctx, loadCore, m.self, "load")
-	text, err := json.Marshal(j)
+	err := m.told(ctx, "load", j.Limit, j, &result)
 	if err != nil {
-		return result, fmt.Errorf("cannot write a job: %w", err)
+		err = fmt.Errorf("load on %s: %w", j.Addr, err)
+	}
+	return result, err
+}
+
+// told runs this program in a role that reads one order and prints one result.
+func (m *machine) told(ctx context.Context, role string, limit time.Duration, order, result any) error {
+	ctx, cancel := context.WithTimeout(ctx, limit+10*time.Second)
+	defer cancel()
+	cmd := m.command(ctx, loadCore, m.self, role)
+	text, err := json.Marshal(order)
+	if err != nil {
+		return fmt.Errorf("cannot write an order: %w", err)
 	}
 	var said bytes.Buffer
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), io.MultiWriter(os.Stderr, &said)
 	out, err := cmd.Output()
 	if err != nil {
-		return result, fmt.Errorf("load on %s: %w: %s", j.Addr, err, said.Bytes())
+		return fmt.Errorf("%w: %s", err, said.Bytes())
 	}
-	if err := json.Unmarshal(out, &result); err != nil {
-		return result, fmt.Errorf("cannot read the result of a load: %w", err)
+	if err := json.Unmarshal(out, result); err != nil {
+		return fmt.Errorf("cannot read a result: %w", err)
 	}
-	return result, nil
+	return nil
 }

@@ -21,6 +21,9 @@ func (r results) write(w io.Writer) error {
 	if r.Matrix != nil {
 		r.Matrix.write(t)
 	}
+	if r.Cluster != nil {
+		r.Cluster.write(t)
+	}
 	return t.Flush() // what failed before fails here again
 }
 

@@ -20,6 +20,7 @@ type results struct {
 	Comparison *comparison `json:",omitempty"`
 	Memory     *memory     `json:",omitempty"`
 	Matrix     *matrix     `json:",omitempty"`
+	Cluster    *cluster    `json:",omitempty"`
 }
 
 // surroundings are where and when a part was measured.

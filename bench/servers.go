@@ -30,19 +30,32 @@ func basic(user string) string {
 // patient has idle connections wait until all are there and looked at.
 const patient = "timeouts: {idle: 10m}\n"
 
-// startGuard runs a guard binary in front of upstream; settings are added to its guard.yml.
+// startGuard runs a guard binary in front of upstream, with the policy of testdata/security;
+// settings are added to its guard.yml.
 func (m *machine) startGuard(ctx context.Context, binary, upstream, settings string) (process, error) {
-	dir, err := os.MkdirTemp(m.dir, "guard-")
-	if err != nil {
-		return process{}, fmt.Errorf("cannot make guard's folder: %w", err)
-	}
 	files, err := fs.Sub(policy, "testdata/security")
 	if err != nil {
 		return process{}, fmt.Errorf("cannot read the policy: %w", err)
 	}
-	security, config, profile := filepath.Join(dir, "security"), filepath.Join(dir, "guard.yml"), filepath.Join(dir, "profile")
-	if err := errors.Join(os.CopyFS(security, files), os.WriteFile(config, []byte(patient+settings), 0o600)); err != nil {
+	security, err := os.MkdirTemp(m.dir, "security-")
+	if err != nil {
+		return process{}, fmt.Errorf("cannot make a folder for the policy: %w", err)
+	}
+	if err := os.CopyFS(security, files); err != nil {
 		return process{}, fmt.Errorf("cannot write the policy: %w", err)
+	}
+	return m.startGuardWith(ctx, binary, upstream, security, settings)
+}
+
+// startGuardWith is startGuard with the policy of a folder.
+func (m *machine) startGuardWith(ctx context.Context, binary, upstream, security, settings string) (process, error) {
+	dir, err := os.MkdirTemp(m.dir, "guard-")
+	if err != nil {
+		return process{}, fmt.Errorf("cannot make guard's folder: %w", err)
+	}
+	config, profile := filepath.Join(dir, "guard.yml"), filepath.Join(dir, "profile")
+	if err := os.WriteFile(config, []byte(patient+settings), 0o600); err != nil {
+		return process{}, fmt.Errorf("cannot write guard's settings: %w", err)
 	}
 	cmd := m.command(ctx, proxyCore, binary, "serve", "--config", config, "--listen", "127.0.0.1:0", "--internal", "127.0.0.1:0",
 		"--upstream", "http://"+upstream, "--security", security)

@@ -216,6 +216,9 @@ func (n *Node) expect(path, member string, value any) error {
 	return nil
 }
 
+// PID is the node's process: for those who measure what it uses.
+func (n *Node) PID() int { return n.cmd.Process.Pid }
+
 // Stop ends the node and removes all that it wrote. Further calls do nothing.
 func (n *Node) Stop() error { return n.end(false) }
 
