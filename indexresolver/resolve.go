@@ -27,8 +27,9 @@ func (s *State) Resolve(exprs []names.Expr, opts names.Options, now time.Time) (
 }
 
 // ResolveSeen is Resolve on what s would be without the names that are not seen: it
-// says what exprs mean to somebody to whom these must be as if they did not exist. No
-// expression, or "*" alone, still means every index, seen or not.
+// says what exprs mean to somebody to whom these must be as if they did not exist. One
+// that was written out is still a target, for the decision to refuse. No expression, or
+// "*" alone, still means every index, seen or not.
 func (s *State) ResolveSeen(exprs []names.Expr, opts names.Options, now time.Time, seen func(*ask.Target) bool) (ask.Resolved, error) {
 	return s.resolve(exprs, walk{opts: opts, seen: seen}, now)
 }
@@ -46,7 +47,7 @@ func (s *State) resolve(exprs []names.Expr, w walk, now time.Time) (ask.Resolved
 			return ask.Resolved{Targets: e.itself}, nil
 		}
 	}
-	w.state, w.literal, w.indices, w.named = s, map[*entry]bool{}, map[*entry]bool{}, map[*entry]bool{}
+	w.state, w.literal, w.indices, w.named, w.unseen = s, map[*entry]bool{}, map[*entry]bool{}, map[*entry]bool{}, map[*entry]bool{}
 	local := make([]names.Expr, 0, len(exprs))
 	for _, e := range exprs {
 		switch e, remote, err := compute(e, now); {
@@ -146,7 +147,9 @@ type walk struct {
 	// indices are those that are searched not only through a literal alias or stream.
 	indices map[*entry]bool
 	// named are the names that stand, written out or matched.
-	named        map[*entry]bool
+	named map[*entry]bool
+	// unseen are names that were written out, exist and are not seen.
+	unseen       map[*entry]bool
 	wildcardSeen bool
 	out          ask.Resolved
 }
@@ -189,17 +192,20 @@ func (w *walk) entry(e names.Expr) (*entry, bool) {
 
 func (w *walk) sees(e *entry) bool { return w.seen == nil || w.seen(&e.itself[0]) }
 
-// lookup takes a name that was written out, or notes that there is none.
+// lookup takes a name that was written out, or notes that there is none. One that is there
+// and not seen has no say in what others mean, but it stays what it is: taken for a missing
+// name it would be judged without its indices.
 func (w *walk) lookup(e names.Expr) {
-	if found, ok := w.entry(e); ok {
+	switch found, ok := w.state.entries[string(e)]; {
+	case ok && w.sees(found):
 		w.take(found)
-		return
-	}
-	if e.IsWildcard() {
+	case ok:
+		w.unseen[found] = true
+	case e.IsWildcard():
 		w.out.NoMatch = append(w.out.NoMatch, e)
-		return
+	default:
+		w.out.Unknown = append(w.out.Unknown, string(e))
 	}
-	w.out.Unknown = append(w.out.Unknown, string(e))
 }
 
 func (w *walk) take(e *entry) {
@@ -359,6 +365,10 @@ func (w *walk) result() ask.Resolved {
 		if ok {
 			w.out.Targets = append(w.out.Targets, m.target(!w.literal[m]))
 		}
+	}
+	for m := range w.unseen {
+		delete(searched, m)
+		w.out.Targets = append(w.out.Targets, m.target(false))
 	}
 	for index := range searched {
 		if w.named[index] || !covered(ways[index], whole) {
