@@ -105,7 +105,12 @@ func (c *compiler) system(set config.Policy) {
 	}
 	list := make([]names.Pattern, 0, len(set.SystemIndices.Indices))
 	for i, text := range set.SystemIndices.Indices {
-		list = append(list, c.pattern(set.SystemIndices.Pos.Item("indices", i), text))
+		at := set.SystemIndices.Pos.Item("indices", i)
+		list = append(list, c.pattern(at, text))
+		if !list[i].IsRegex() {
+			text = ".ds-" + text + "-*"
+		}
+		c.policy.generations = append(c.policy.generations, c.pattern(at, text))
 	}
 	c.policy.system = names.NewPatterns(list...)
 	c.policy.openable = set.SystemIndices.PermissionEnabled

@@ -25,13 +25,18 @@ func (p *Policy) mayReachClosed(s *subject, asked names.Pattern) bool {
 	if asked.Match(securityIndex) {
 		return true
 	}
-	for _, system := range p.system.List() {
-		common, exact := names.Intersect(system, asked)
-		if !(exact && common.IsNothing()) && !s.explicit.set.covers(system) {
+	for i, system := range p.system.List() {
+		if (mayMeet(system, asked) || mayMeet(p.generations[i], asked)) && !s.explicit.set.covers(system) {
 			return true
 		}
 	}
 	return false
+}
+
+// mayMeet reports whether some name could match both patterns.
+func mayMeet(p, q names.Pattern) bool {
+	common, exact := names.Intersect(p, q)
+	return !(exact && common.IsNothing())
 }
 
 // uniform returns the restriction of all names that asked can match, if each entry

@@ -46,13 +46,16 @@ type Policy struct {
 	emptyFrees bool // dfm_empty_overrides_all
 	resolution config.RoleResolution
 
-	system   names.Patterns // configured system indices
-	lasting  bool           // none of them is an expression that can run out of time
-	openable bool           // by systemPermission; else nobody opens system indices
-	roles    map[string]*role
-	mappings []mapping
-	located  []mapping       // those of mappings that name hosts
-	hidden   map[string]bool // roles whose mapping is hidden
+	system  names.Patterns // configured system indices
+	lasting bool           // none of them is an expression that can run out of time
+	// generations are for each of system what the indices behind a stream of such a name
+	// are called.
+	generations []names.Pattern
+	openable    bool // by systemPermission; else nobody opens system indices
+	roles       map[string]*role
+	mappings    []mapping
+	located     []mapping       // those of mappings that name hosts
+	hidden      map[string]bool // roles whose mapping is hidden
 
 	principals *lru.Cache[string, *ask.Principal]
 	subjects   *lru.Cache[*ask.Principal, *subject]

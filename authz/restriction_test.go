@@ -189,4 +189,8 @@ roles:
 	f("*", false, "sys") // the security index is nobody's
 	f(".s*", true, "sys")
 	f("l*", true, "all")
+	f(".ds-*", false, "all") // the indices of a stream that is a system index
+	f(".ds-.sys1-*", false, "all")
+	f(".ds-.sys1-*", true, "sys")
+	f(".ds-logs-*", true, "all")
 }
