@@ -8,6 +8,7 @@ import (
 	"guard/fls"
 	"guard/indexresolver"
 	"guard/internal/ask"
+	"guard/internal/names"
 	"guard/internal/query"
 )
 
@@ -45,8 +46,8 @@ func (pl *plan) bind(j *judged, open bool) (*binding, *ask.Rejection) {
 }
 
 func (pl *plan) bindAnew(j *judged, open bool) (*binding, *ask.Rejection) {
-	// A name that is no concrete index could come to mean one that is restricted.
-	open = open && len(j.Groups) > 0 && pl.s.policy.Ruled(pl.who)
+	// A name that is no concrete index could come to mean one that is restricted, or not granted.
+	open = open && len(j.Groups) > 0 && (pl.s.policy.Ruled(pl.who) || pl.heldByMembers(j))
 	key, single := pl.s.bindingKey(j, open)
 	if !single {
 		made, rej := pl.makeBinding(j, open)
@@ -63,6 +64,18 @@ func (pl *plan) bindAnew(j *judged, open bool) (*binding, *ask.Rejection) {
 		known = made
 	}
 	return pl.own(known, j, open), nil
+}
+
+// heldByMembers reports whether an alias that keeps its name is granted by what is behind
+// it: its name does not grant what else may come to stand there.
+func (pl *plan) heldByMembers(j *judged) bool {
+	return slices.ContainsFunc(j.Allowed, func(t ask.Target) bool {
+		if !isFilteredAlias(t) {
+			return false
+		}
+		_, named := pl.covers(j, names.Expr(t.Name))
+		return !named
+	})
 }
 
 // own returns a copy of b for one request, which may add to it.
@@ -135,18 +148,22 @@ func (pl *plan) makeBinding(j *judged, open bool) (*binding, *ask.Rejection) {
 		if err != nil {
 			return nil, asRejection(err)
 		}
-		plain := g.Indices
+		there := g.Indices
+		if open {
+			there = pl.existing(there)
+		}
+		plain := there
 		if len(aliased) > 0 {
 			plain = nil
 		}
-		for _, name := range g.Indices[len(plain):] {
+		for _, name := range there[len(plain):] {
 			if a, ok := aliased[name]; ok {
 				list = append(list, dls.Group{Indices: []string{name}, Filter: dls.And(f, a)})
 			} else {
 				plain = append(plain, name)
 			}
 		}
-		b.bound = b.bound || f != query.Free || len(plain) < len(g.Indices)
+		b.bound = b.bound || f != query.Free || len(plain) < len(there)
 		list = append(list, dls.Group{Indices: plain, Filter: f})
 	}
 	if open {
@@ -159,6 +176,16 @@ func (pl *plan) makeBinding(j *judged, open bool) (*binding, *ask.Rejection) {
 		}
 	}
 	return b, pl.bindFields(b, j.Groups)
+}
+
+// existing returns those of some names that are indices. A name that is missing can come to
+// be an alias, by which the field _index would find whatever is behind it.
+func (pl *plan) existing(list []string) []string {
+	missing := func(name string) bool { _, ok := pl.s.state.Index(name); return !ok }
+	if !slices.ContainsFunc(list, missing) {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), missing)
 }
 
 // groupedIndices returns the indices of all groups, sorted.

@@ -36,6 +36,9 @@ type plan struct {
 type judged struct {
 	part     ask.Part
 	resolved ask.Resolved
+	// narrowed tells that the expressions mean something else to the cluster than what is
+	// resolved: there all names have a say.
+	narrowed bool
 	authz.Decision
 	// rejection is set on a refused part: of the request, or of its slot alone.
 	rejection *ask.Rejection
@@ -118,7 +121,7 @@ func (pl *plan) judge(part ask.Part) (judged, error) {
 	j := judged{part: part}
 	compared := pl.compared
 	var err error
-	if j.resolved, err = pl.resolve(part); err != nil {
+	if j.resolved, j.narrowed, err = pl.resolve(part); err != nil {
 		return j, err
 	}
 	if err := pl.count(0, len(j.resolved.Targets)); err != nil {
@@ -149,16 +152,19 @@ func (pl *plan) count(compared, expanded int) error {
 
 // resolve says what the names of a part mean to the principal. Where more names have a
 // say than the decision sees, those that are not granted must have none: it is resolved
-// again as if they did not exist.
-func (pl *plan) resolve(part ask.Part) (ask.Resolved, error) {
-	res, err := pl.resolveSeen(part, nil)
+// again as if they did not exist, and narrowed tells whether that makes a difference.
+func (pl *plan) resolve(part ask.Part) (res ask.Resolved, narrowed bool, err error) {
+	res, err = pl.resolveSeen(part, nil)
 	if err != nil || !res.Beyond {
-		return res, err
+		return res, false, err
 	}
-	if seen := pl.s.policy.Seen(pl.who, cluster{pl.s.state}, part, pl.r.Now); seen != nil {
-		return pl.resolveSeen(part, seen)
+	seen := pl.s.policy.Seen(pl.who, cluster{pl.s.state}, part, pl.r.Now)
+	if seen == nil {
+		return res, false, nil
 	}
-	return res, nil
+	own, err := pl.resolveSeen(part, seen)
+	same := slices.EqualFunc(res.Targets, own.Targets, func(a, b ask.Target) bool { return a.Name == b.Name && slices.Equal(a.Via, b.Via) })
+	return own, !same, err
 }
 
 func (pl *plan) resolveSeen(part ask.Part, seen func(*ask.Target) bool) (ask.Resolved, error) {
@@ -199,7 +205,7 @@ func (pl *plan) refusal(j *judged) *ask.Rejection {
 		written[i] = string(e)
 	}
 	actions := j.Decision.MissingActions()
-	if len(actions) == 0 && len(j.resolved.NoMatch) > 0 {
+	if len(actions) == 0 && len(j.resolved.NoMatch) > 0 && len(j.resolved.Remote) == 0 {
 		return pl.missing(j, writtenText(j.part.Exprs)) // a wildcard where one name is wanted
 	}
 	r := forbidden(pl.who, actions, written)
@@ -364,7 +370,7 @@ func (f *forwarded) add(t *ask.Target) {
 		f.names = append(f.names, t.Members...)
 		return
 	}
-	f.open = f.open || t.Kind == ask.Alias || t.Kind == ask.DataStream
+	f.open = f.open || t.Kind != ask.Index
 	f.names = append(f.names, t.Name)
 }
 
@@ -379,7 +385,7 @@ func (f *forwarded) addIndices(t *ask.Target) {
 
 // coversWhole reports whether the part may be forwarded as the client wrote it.
 func (pl *plan) coversWhole(j *judged) bool {
-	if j.Reduced || len(j.resolved.Unknown)+len(j.resolved.Excluded)+len(j.Remote) > 0 || len(j.Groups) > 1 || !hasWildcard(j.part.Exprs) {
+	if j.Reduced || j.narrowed || len(j.resolved.Unknown)+len(j.resolved.Excluded)+len(j.Remote) > 0 || len(j.Groups) > 1 || !hasWildcard(j.part.Exprs) {
 		return false
 	}
 	if isRuled(j) && slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return len(t.Via) > 0 }) {

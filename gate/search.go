@@ -9,6 +9,7 @@ import (
 	"guard/endpoint"
 	"guard/internal/ask"
 	"guard/internal/esjson"
+	"guard/internal/names"
 	"guard/internal/query"
 )
 
@@ -93,11 +94,30 @@ func (pl *plan) reach(j *judged, write func(forwarded, *binding) *ask.Rejection)
 	if !b.refusesNames(rej) {
 		return f, b, rej
 	}
-	f = pl.listNames(j, (*forwarded).addIndices)
+	if j, rej = pl.withoutMissing(j); rej != nil {
+		return f, b, rej
+	}
+	if f = pl.listNames(j, (*forwarded).addIndices); len(f.names) == 0 {
+		f.names, f.opts.Expand = nothing, names.ExpandOpen
+	}
 	if b, rej = pl.bind(j, false); rej != nil {
 		return f, b, rej
 	}
 	return f, b, write(f, b)
+}
+
+// withoutMissing returns j without names that are missing, which could come to be aliases, or
+// what the cluster says of one.
+func (pl *plan) withoutMissing(j *judged) (*judged, *ask.Rejection) {
+	missing := func(t ask.Target) bool { return t.Kind == ask.Missing }
+	i := slices.IndexFunc(j.Allowed, missing)
+	switch {
+	case i < 0:
+		return j, nil
+	case !pl.ignoresMissing(j):
+		return j, pl.missing(j, j.Allowed[i].Name)
+	}
+	return j.without(slices.DeleteFunc(slices.Clone(j.Allowed), missing)), nil
 }
 
 // refusesNames reports whether rej refuses what a filter does not bind that is there
