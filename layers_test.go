@@ -41,6 +41,7 @@ var below = map[string][]string{
 	"internal/ask":         {"internal/names"},
 	"internal/esjson":      {},
 	"internal/names":       {},
+	"test/naive":           {"internal/names"}, // neither authz nor indexresolver, with which it is compared
 }
 
 // apart are the trees that hold programs and tests.

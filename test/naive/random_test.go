@@ -1,0 +1,96 @@
+package naive_test
+
+import (
+	"flag"
+	"testing"
+
+	"guard/test/naive"
+	"guard/test/naive/worlds"
+)
+
+// rounds is how many policies are asked.
+var rounds = flag.Int("rounds", 1000, "policies that are asked, 24 questions each")
+
+// TestTwoRoads holds that the compiled evaluator and the plain one agree on random
+// policies, clusters and requests. Some people ask about some clusters in turn under one
+// policy, so that what is remembered of one question has to be right for the next.
+func TestTwoRoads(t *testing.T) {
+	if testing.Short() {
+		*rounds = min(*rounds, 150)
+	}
+	var n counts
+	for seed := range *rounds {
+		askMany(t, worlds.Roll(uint64(seed)), &n) //nolint:gosec // G115: not negative
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%+v", n)
+	for name, share := range map[string]int{"allowed": n.allowed, "reduced": n.reduced, "ruled": n.ruled, "bound": n.bound, "missing": n.missing} {
+		if share*100 < n.asked {
+			t.Errorf("only %d of %d answers were %s: the questions are too poor to tell anything", share, n.asked, name)
+		}
+	}
+}
+
+// counts tells how rich the questions were.
+type counts struct{ asked, allowed, reduced, ruled, bound, missing, bad int }
+
+func (n *counts) note(a naive.Answer) {
+	n.asked++
+	add := func(to *int, yes bool) {
+		if yes {
+			*to++
+		}
+	}
+	add(&n.bad, a.Bad)
+	add(&n.allowed, a.Allow)
+	add(&n.reduced, a.Allow && a.Reduced)
+	add(&n.missing, len(a.Missing) > 0)
+	ruled, bound := false, false
+	for _, r := range a.Rules {
+		ruled = ruled || r.None || len(r.DLS)+len(r.FLS)+len(r.Masks) > 0
+	}
+	for _, b := range a.Bound {
+		bound = bound || len(b.Filters)+len(b.Routing) > 0
+	}
+	add(&n.ruled, ruled)
+	add(&n.bound, bound)
+}
+
+// askMany asks under one policy.
+func askMany(t *testing.T, d worlds.Dice, n *counts) {
+	t.Helper()
+	c := naive.Case{Policy: d.Policy()}
+	policy, err := worlds.Policy(c.Policy)
+	if err != nil {
+		t.Fatalf("cannot compile: %v", err)
+	}
+	people := []naive.Who{d.Who(), d.Who()}
+	for range 2 {
+		c.World = d.World()
+		state, err := worlds.State(c.World)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 12 {
+			c.Who, c.Ask = people[i%2], d.Ask()
+			n.note(naive.Evaluate(c))
+			if diff := worlds.Compare(policy, state, c); diff != "" {
+				fail(t, c, diff)
+				return
+			}
+		}
+	}
+}
+
+// fail reports a question, as small as it can be made.
+func fail(t *testing.T, c naive.Case, diff string) {
+	t.Helper()
+	if worlds.Differ(c) == "" {
+		t.Errorf("differs only behind other questions: something was remembered for the wrong ones\n%s\n%s", diff, worlds.Print(c))
+		return
+	}
+	c = worlds.Shrink(c, func(c naive.Case) bool { return worlds.Differ(c) != "" })
+	t.Errorf("%s\nput this into testdata/cases to repeat it:\n%s", worlds.Differ(c), worlds.Print(c))
+}
