@@ -50,7 +50,7 @@ func TestForwardedNames(t *testing.T) {
 	// Else as what of them is granted, if a pattern says that and nothing else.
 	f("/logs-*/_search", "GET /logs-a*/_search")
 	f("/l*,x*-1/_search", "GET /logs-a*,x*-1/_search")
-	f("/*a-*/_search", "GET /logs-a-1,logs-a-2/_search?ignore_unavailable=true")    // what two such have in common is no pattern
+	f("/*a-*/_search", "GET /logs-a-1,logs-a-2/_search?ignore_unavailable=true") // what two such have in common is no pattern
 	f("/logs-*/_search?allow_no_indices=false", "GET /logs-a-1,logs-a-2/_search?allow_no_indices=false&ignore_unavailable=true")
 	f("/logs-*,hr/_search", "GET /hr,logs-a-1,logs-a-2/_search")
 	f("/_all/_search", "GET /.ds-stream-1,hr,logs-a-1,logs-a-2/_search?ignore_unavailable=true")

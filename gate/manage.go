@@ -272,8 +272,8 @@ func (pl *plan) decidedNames(j *judged) ([]string, *ask.Rejection) {
 	if len(j.resolved.Remote) > 0 {
 		return nil, badRequest("an alias cannot name an index of another cluster: [%s]", names.Clip(writtenText(j.part.Exprs)))
 	}
-	if rej := pl.noMatch(j); rej != nil {
-		return nil, rej
+	if f := pl.fault(j); f != nil {
+		return nil, f.Rejection()
 	}
 	if len(j.Allowed) == 0 {
 		return nil, ask.NoSuchIndex(writtenText(j.part.Exprs), ask.IndexOrAlias)

@@ -17,7 +17,7 @@ func TestMissing(t *testing.T) {
 		t.Helper()
 		out := planFor(t, s, method, target, "")
 		r := out.Rejection
-		if out.Kind != Reject || r.Status != 404 || r.Type != "index_not_found_exception" || r.Index == nil || *r.Index != (ask.MissingName{Name: index, As: want}) {
+		if out.Kind != Reject || r.Status != 404 || r.Type != "index_not_found_exception" || r.Index == nil || r.Index.Name != index || r.Index.As != want {
 			t.Errorf("%s %s is %s, names %+v; want 404, %q, %q", method, target, gist(t, out), r.Index, index, want)
 		}
 	}

@@ -42,6 +42,8 @@ type judged struct {
 	authz.Decision
 	// rejection is set on a refused part: of the request, or of its slot alone.
 	rejection *ask.Rejection
+	// lacking are the names that were allowed and do not exist.
+	lacking []string
 	// hides tells that the one target of the part may hold hidden documents.
 	hides bool
 	// mayAddFields tells that the write may bring fields that the mapping lacks.
@@ -132,7 +134,9 @@ func (pl *plan) judge(part ask.Part) (judged, error) {
 		pl.remember(key, &j, pl.compared-compared)
 	}
 	// A name that is not granted is refused at once, whether it exists or not.
-	if j.rejection == nil && pl.mayHaveCome(slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Kind == ask.Missing })) {
+	lacking := slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Kind == ask.Missing }) ||
+		slices.ContainsFunc(j.resolved.Faults, func(f ask.Fault) bool { return f.Excluded && !f.Wildcard })
+	if j.rejection == nil && pl.mayHaveCome(lacking) {
 		return j, errNeedState
 	}
 	return j, nil
@@ -171,6 +175,9 @@ func (pl *plan) resolveSeen(part ask.Part, seen func(*ask.Target) bool) (ask.Res
 	if err := pl.count(pl.s.state.Compared(part.Exprs), 0); err != nil {
 		return ask.Resolved{}, err
 	}
+	if pl.lists() {
+		return pl.s.state.ResolveListing(part.Exprs, part.Opts, pl.r.Now, seen)
+	}
 	return pl.s.state.ResolveSeen(part.Exprs, part.Opts, pl.r.Now, seen)
 }
 
@@ -186,6 +193,11 @@ func (pl *plan) ask(j *judged) {
 	if j.Effect != authz.Allow {
 		j.rejection = pl.refusal(j)
 		return
+	}
+	for i := range j.Allowed {
+		if j.Allowed[i].Kind == ask.Missing {
+			j.lacking = append(j.lacking, j.Allowed[i].Name)
+		}
 	}
 	if j.rejection = pl.dropImpossible(j); j.rejection != nil {
 		return
@@ -301,14 +313,14 @@ func (pl *plan) forwardNames(j *judged) (forwarded, *ask.Rejection) {
 
 func (pl *plan) writeNames(j *judged) (forwarded, *ask.Rejection) {
 	f := forwarded{opts: j.part.Opts}
-	if rej := pl.noMatch(j); rej != nil {
+	if rej := pl.notFound(j); rej != nil {
 		return f, rej
 	}
 	if len(j.Allowed)+len(j.Remote) == 0 {
-		if !j.part.Opts.AllowNoIndices {
-			return f, pl.missing(j, writtenText(j.part.Exprs))
-		}
 		f.names, f.opts.Expand = nothing, names.ExpandOpen
+		if pl.lists() && !f.opts.AllowNoIndices {
+			f.opts.Expand = names.ExpandNone // names that are not there are passed over, wildcards may not be
+		}
 		return f, nil
 	}
 	if pl.coversWhole(j) {
@@ -322,13 +334,76 @@ func (pl *plan) writeNames(j *judged) (forwarded, *ask.Rejection) {
 	return pl.listNames(j, (*forwarded).add), nil
 }
 
-// noMatch is what the cluster says of a wildcard of j that matches nothing, where each
-// has to match something.
-func (pl *plan) noMatch(j *judged) *ask.Rejection {
-	if n := j.resolved.NoMatch; len(n) > 0 && !j.part.Opts.AllowNoIndices {
-		return pl.missing(j, string(n[0]))
+// notFound is the cluster's 404 for the names of j: for the first that is missing and has
+// to be there, or if nothing is left of them and something has to be.
+func (pl *plan) notFound(j *judged) *ask.Rejection {
+	if f := pl.fault(j); f != nil {
+		if pl.told(j, f) {
+			return nil
+		}
+		return f.Rejection()
+	}
+	if j.part.Opts.AllowNoIndices || len(j.Remote) > 0 || pl.anyUsable(j) {
+		return nil
+	}
+	if pl.lists() {
+		return nil // an empty list
+	}
+	var list []string
+	if len(j.part.Exprs) > 0 {
+		list = exprTexts(j.part.Exprs)
+	}
+	return ask.NothingLeft(list, ask.IndexExpression)
+}
+
+// fault returns the first expression of j that means nothing though it has to. Of a name
+// that is not granted nothing is said, whether it exists or not.
+func (pl *plan) fault(j *judged) *ask.Fault {
+	for i := range j.resolved.Faults {
+		if f := &j.resolved.Faults[i]; pl.tells(j, f) {
+			return f
+		}
 	}
 	return nil
+}
+
+// told reports whether the cluster itself says f of the names as they are forwarded. It is
+// asked where it does: it knows best.
+func (pl *plan) told(j *judged, f *ask.Fault) bool {
+	written := f.Name != "" && !f.Wildcard && !f.Excluded && names.CheckName(f.Name) == nil
+	return written && len(j.lacking) == 1 && (len(j.part.Exprs) == 1 || !j.part.Opts.Expand.Nothing()) && !pl.lists()
+}
+
+func (pl *plan) tells(j *judged, f *ask.Fault) bool {
+	switch {
+	case f.Name == "" || f.Wildcard:
+		return true
+	case f.Excluded:
+		_, granted := pl.covers(j, names.Expr(f.Name))
+		return granted || names.CheckName(f.Name) != nil
+	default:
+		return slices.Contains(j.lacking, f.Name)
+	}
+}
+
+// lists reports whether the endpoint lists names, by rules of its own.
+func (pl *plan) lists() bool {
+	return pl.m.Route != nil && pl.m.Route.Answer == endpoint.ResolvedNames
+}
+
+// anyUsable reports whether the endpoint has a use for any name that was allowed of j, or
+// has another error than 404 for it.
+func (pl *plan) anyUsable(j *judged) bool {
+	skipsClosed := j.part.Opts.IgnoreUnavailable && !pl.takesClosed()
+	return slices.ContainsFunc(j.Allowed, func(t ask.Target) bool {
+		if t.Kind == ask.Missing {
+			return !j.part.Opts.IgnoreUnavailable
+		}
+		return !skipsClosed || slices.ContainsFunc(t.Members, func(name string) bool {
+			x, ok := pl.s.state.Index(name)
+			return ok && !x.Closed
+		})
+	})
 }
 
 // listNames writes what was allowed of j one by one, each target as add has it.
@@ -473,6 +548,9 @@ func (pl *plan) dropImpossible(j *judged) *ask.Rejection {
 	case i < 0:
 		return nil
 	case !pl.ignoresMissing(j):
+		if f := pl.fault(j); f != nil && !j.part.Single {
+			return f.Rejection()
+		}
 		return pl.missing(j, j.Allowed[i].Name)
 	}
 	j.Allowed = slices.DeleteFunc(slices.Clone(j.Allowed), impossible)
@@ -527,7 +605,7 @@ func (pl *plan) indexParams(params []ask.Param, f forwarded) []ask.Param {
 		params = endpoint.SetParam(params, "ignore_unavailable", fmt.Sprint(f.opts.IgnoreUnavailable))
 	}
 	if f.opts.Expand != pl.q.Opts.Expand {
-		params = endpoint.SetParam(params, "expand_wildcards", "open")
+		params = endpoint.SetParam(params, "expand_wildcards", f.opts.Expand.String())
 	}
 	return params
 }

@@ -146,8 +146,12 @@ func writeError(w *esjson.Writer, r *ask.Rejection, rootCause bool) {
 	w.Key("reason")
 	w.Text(r.Text())
 	for _, m := range r.IndexMembers() {
-		w.Key(m[0])
-		w.Text(m[1])
+		if len(m.Texts) != 1 {
+			writeTexts(w, m.Key, m.Texts)
+			continue
+		}
+		w.Key(m.Key)
+		w.Text(m.Texts[0])
 	}
 	w.EndObject()
 }

@@ -13,11 +13,7 @@ import (
 // forwardResolved writes names that are only to be listed: aliases and streams by
 // their own names.
 func (pl *plan) forwardResolved(j *judged) (forwarded, *ask.Rejection) {
-	if j.resolved.All {
-		if rej := pl.listAll(j); rej != nil {
-			return forwarded{}, rej
-		}
-	}
+	pl.keepListed(j)
 	f, rej := pl.forwardNames(j)
 	if rej != nil || len(j.Allowed) == 0 || f.covered {
 		return f, rej
@@ -29,21 +25,22 @@ func (pl *plan) forwardResolved(j *judged) (forwarded, *ask.Rejection) {
 	return f, nil
 }
 
-// listAll decides a listing of everything over all names instead of over the concrete
-// indices that a search for everything means. What the decision puts in the place of a
-// name, such as some members of an alias, was not listed.
-func (pl *plan) listAll(j *judged) *ask.Rejection {
-	listed := pl.s.state.Listed(j.part.Opts.Expand)
-	j.resolved, j.kept = ask.Resolved{All: true, Targets: listed}, nil
-	if pl.ask(j); j.rejection != nil {
-		return j.rejection
+// keepListed drops what the decision put in the place of a name that a wildcard found, such
+// as some members of an alias: it was not listed. Nor is a name that was computed and is
+// hidden, which counts as missing.
+func (pl *plan) keepListed(j *judged) {
+	named := make(map[string]bool, len(j.resolved.Targets))
+	for i := range j.resolved.Targets {
+		named[j.resolved.Targets[i].Name] = true
 	}
-	named := make(map[string]bool, len(listed))
-	for i := range listed {
-		named[listed[i].Name] = true
-	}
-	j.Allowed = slices.DeleteFunc(slices.Clone(j.Allowed), func(t ask.Target) bool { return !named[t.Name] })
-	return nil
+	j.kept = nil
+	j.Allowed = slices.DeleteFunc(slices.Clone(j.Allowed), func(t ask.Target) bool { return (t.Wildcard || pl.exists(t.Name)) && !named[t.Name] })
+}
+
+// exists reports whether the state has name.
+func (pl *plan) exists(name string) bool {
+	_, ok := pl.s.state.Lookup(name)
+	return ok
 }
 
 // treatResolved returns the filter for an answer that lists names. It knows by name what

@@ -71,5 +71,6 @@ func TestSystemIndexBehindAlias(t *testing.T) {
 	f("/aconf/_search", "reject 403 no_privilege: no permissions for [system:admin/system_index] and User [name=u, backend_roles=[], requestedTenant=null] on [aconf]")
 	f("/aconf,a*/_search", "GET /a1/_search?ignore_unavailable=true")
 	f("/aconf,b*,-b1/_search", "GET /.none*,-*/_search")
-	f("/aconf,a*,-a2/_search", "GET /a1/_search?ignore_unavailable=true")
+	f("/aconf,a*,-a2/_search", "reject 404 not_found: no such index [a2]")
+	f("/aconf,a*,-a2/_search?ignore_unavailable=true", "GET /a1/_search?ignore_unavailable=true")
 }

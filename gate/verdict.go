@@ -126,7 +126,7 @@ func (v *verdict) holds(s *Snapshot) bool {
 
 // remember keeps j, which was decided on a part that shares no memory with the request.
 func (pl *plan) remember(key verdictKey, j *judged, compared int) {
-	if j.rejection != nil || len(j.resolved.Unknown) > 0 {
+	if j.rejection != nil || len(j.resolved.Unknown)+len(j.resolved.Faults) > 0 {
 		return // what a client makes up is not kept
 	}
 	v := &verdict{judged: *j, compared: compared, concern: concernOf(j.part.Exprs), cost: costOf(j)}

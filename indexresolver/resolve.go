@@ -48,6 +48,7 @@ func (s *State) resolve(exprs []names.Expr, w walk, now time.Time) (ask.Resolved
 		}
 	}
 	w.state, w.literal, w.indices, w.named, w.unseen = s, map[*entry]bool{}, map[*entry]bool{}, map[*entry]bool{}, map[*entry]bool{}
+	w.kept = map[string]bool{}
 	local := make([]names.Expr, 0, len(exprs))
 	for _, e := range exprs {
 		switch e, remote, err := compute(e, now); {
@@ -62,18 +63,20 @@ func (s *State) resolve(exprs []names.Expr, w walk, now time.Time) (ask.Resolved
 	// With a remote part "*" is taken as one of several, which is the wider reading:
 	// whether such a cluster exists, and so whether "*" stands alone, is not known.
 	if len(w.out.Remote) == 0 && (len(local) == 0 || len(local) == 1 && local[0].IsAll()) {
-		return ask.Resolved{All: true, Targets: s.all[w.opts.Expand&names.ExpandAll]()}, nil
+		return ask.Resolved{All: true, Targets: s.all[w.opts.Expand&names.ExpandAll](), Faults: w.allFaults(local)}, nil
 	}
 	if len(local) == 1 && len(w.out.Remote) == 0 {
 		if targets, ok := w.single(local[0]); ok {
-			return ask.Resolved{Targets: targets, Beyond: !w.opts.AllowNoIndices}, nil
+			return ask.Resolved{Targets: targets, Faults: w.leftFaults(local, len(targets)), Beyond: !w.opts.AllowNoIndices}, nil
 		}
 	}
+	w.alone = len(local) == 1
 	for _, e := range local {
 		if err := w.step(e); err != nil {
 			return ask.Resolved{}, err
 		}
 	}
+	w.out.Faults = append(w.out.Faults, w.leftFaults(local, len(w.literal)+len(w.indices)+len(w.kept))...)
 	return w.result(), nil
 }
 
@@ -149,8 +152,12 @@ type walk struct {
 	// named are the names that stand, written out or matched.
 	named map[*entry]bool
 	// unseen are names that were written out, exist and are not seen.
-	unseen       map[*entry]bool
+	unseen map[*entry]bool
+	// kept are names that do not exist and are looked for all the same.
+	kept         map[string]bool
 	wildcardSeen bool
+	alone        bool // there is one expression
+	stopped      bool // the cluster ends with another error than 404
 	out          ask.Resolved
 }
 
@@ -202,14 +209,17 @@ func (w *walk) lookup(e names.Expr) {
 	case ok:
 		w.unseen[found] = true
 	case e.IsWildcard():
+		w.lack(e)
 		w.out.NoMatch = append(w.out.NoMatch, e)
 	default:
+		w.lack(e)
 		w.out.Unknown = append(w.out.Unknown, string(e))
 	}
 }
 
 func (w *walk) take(e *entry) {
 	w.literal[e], w.named[e] = true, true
+	w.stopped = w.stopped || w.opts.Expand.Nothing() && !w.opts.IgnoreUnavailable && e.anyClosed()
 	if e.kind == ask.Index {
 		w.indices[e] = true
 	}
@@ -236,6 +246,7 @@ func (w *walk) expand(e names.Expr) {
 	}
 	if !found {
 		w.out.NoMatch = append(w.out.NoMatch, e)
+		w.lackMatch(e, false)
 	}
 }
 
@@ -246,7 +257,9 @@ func (w *walk) excludeAll(e names.Expr) {
 	if !w.opts.AllowNoIndices {
 		w.out.Excluded = append(w.out.Excluded, string(e))
 	}
+	found := false
 	for m := range w.matches(e) {
+		found = true
 		if !w.visible(m, e) {
 			continue
 		}
@@ -258,6 +271,9 @@ func (w *walk) excludeAll(e names.Expr) {
 			}
 		}
 	}
+	if !found {
+		w.lackMatch(e, true)
+	}
 }
 
 // exclude takes one name out. Of a matched alias or data stream only the name goes,
@@ -267,11 +283,15 @@ func (w *walk) exclude(e names.Expr) {
 	if !w.opts.IgnoreUnavailable {
 		w.out.Excluded = append(w.out.Excluded, string(e))
 	}
-	if m, ok := w.entry(e); ok {
-		delete(w.named, m)
-		delete(w.literal, m)
-		delete(w.indices, m)
+	delete(w.kept, string(e))
+	m, ok := w.entry(e)
+	if !ok {
+		w.lackExcluded(e)
+		return
 	}
+	delete(w.named, m)
+	delete(w.literal, m)
+	delete(w.indices, m)
 }
 
 // matches yields the entries whose name e matches, of the kinds that opts allow.

@@ -97,10 +97,32 @@ type Resolved struct {
 	// and for which the cluster answers 404 if nothing has them. The expression is
 	// forwarded as it stands only if they are granted as well; else 404 and 200 tell.
 	Excluded []string
+	// Faults are the reasons for which the cluster answers 404 to the expressions, in the
+	// order in which it would find them. It tells the first.
+	Faults []Fault
 	// Beyond tells that other names than those of Targets had a say in what the
 	// expressions mean: names that were excluded, groups whose indices stand for
 	// themselves, whatever made a wildcard match anything.
 	Beyond bool
+}
+
+// Fault is a reason for 404: an expression that means nothing though it has to.
+type Fault struct {
+	// Name is a name that nothing has, or a wildcard that nothing matches. It is empty if
+	// nothing is left of List as a whole.
+	Name     string
+	List     []string
+	As       Resource
+	Wildcard bool // Name is a wildcard
+	Excluded bool // Name was to be taken out
+}
+
+// Rejection is the cluster's error for f.
+func (f *Fault) Rejection() *Rejection {
+	if f.Name == "" {
+		return NothingLeft(f.List, f.As)
+	}
+	return NoSuchIndex(f.Name, f.As)
 }
 
 // RestrictionID is the canonical hash of a restriction's meaning. The zero value is

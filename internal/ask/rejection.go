@@ -83,7 +83,8 @@ type Rejection struct {
 
 // MissingName is a name in an error that no index has, or can have.
 type MissingName struct {
-	Name string
+	Name string   // empty if nothing is left of List
+	List []string // what the client wrote, where no single name is to blame
 	As   Resource
 }
 
@@ -115,9 +116,29 @@ func (r Resource) String() string {
 // with name.
 func NoSuchIndex(name string, as Resource) *Rejection {
 	name = strings.Clone(names.Clip(name))
+	text := "no such index [" + name + "]"
+	if name == "_all" && as == IndexExpression {
+		text += " and no indices exist"
+	}
 	return &Rejection{
 		Status: http.StatusNotFound, Type: "index_not_found_exception", Reason: ReasonNotFound,
-		Public: "no such index [" + name + "]", Index: &MissingName{name, as},
+		Public: text, Index: &MissingName{Name: name, As: as},
+	}
+}
+
+// NothingLeft is the cluster's error for a list of expressions that mean nothing together,
+// where they have to mean something. None at all are every index.
+func NothingLeft(list []string, as Resource) *Rejection {
+	if len(list) == 0 {
+		list = []string{"_all"}
+	}
+	clipped := make([]string, len(list))
+	for i, text := range list {
+		clipped[i] = strings.Clone(names.Clip(text))
+	}
+	return &Rejection{
+		Status: http.StatusNotFound, Type: "index_not_found_exception", Reason: ReasonNotFound,
+		Public: "no such index [null]", Index: &MissingName{List: clipped, As: as},
 	}
 }
 
@@ -126,22 +147,31 @@ func NoSuchIndex(name string, as Resource) *Rejection {
 func InvalidIndexName(name, public string) *Rejection {
 	return &Rejection{
 		Status: http.StatusBadRequest, Type: "invalid_index_name_exception", Reason: ReasonBadRequest,
-		Public: public, Index: &MissingName{strings.Clone(names.Clip(name)), NoResource},
+		Public: public, Index: &MissingName{Name: strings.Clone(names.Clip(name)), As: NoResource},
 	}
 }
 
-// IndexMembers lists the members of the error object that name the index, as keys and
-// texts.
-func (r *Rejection) IndexMembers() [][2]string {
-	if r.Index == nil || r.Index.Name == "" {
+// Member is a member of an error object: one text, or a list of them.
+type Member struct {
+	Key   string
+	Texts []string
+}
+
+// IndexMembers lists the members of the error object that name the index.
+func (r *Rejection) IndexMembers() []Member {
+	if r.Index == nil {
 		return nil
 	}
-	name := r.Index.Name
-	switch as := r.Index.As; as {
-	case NoResource:
-		return [][2]string{{"index", name}, {"index_uuid", "_na_"}}
-	case IndexOrAlias, IndexExpression:
-		return [][2]string{{"index", name}, {"resource.id", name}, {"resource.type", as.String()}, {"index_uuid", "_na_"}}
+	name, list, as := []string{r.Index.Name}, r.Index.List, r.Index.As
+	switch {
+	case len(list) > 0 && as.String() != "":
+		return []Member{{"resource.id", list}, {"resource.type", []string{as.String()}}}
+	case r.Index.Name == "":
+		return nil
+	case as == NoResource:
+		return []Member{{"index", name}, {"index_uuid", []string{"_na_"}}}
+	case as.String() != "":
+		return []Member{{"index", name}, {"resource.id", name}, {"resource.type", []string{as.String()}}, {"index_uuid", []string{"_na_"}}}
 	default:
 		return nil
 	}

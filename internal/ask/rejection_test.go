@@ -56,7 +56,7 @@ func TestIndexMembers(t *testing.T) {
 		t.Helper()
 		var got []string
 		for _, m := range r.IndexMembers() {
-			got = append(got, m[0]+"="+m[1])
+			got = append(got, m.Key+"="+strings.Join(m.Texts, "+"))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%+v: got %q; want %q", r, got, want)
@@ -70,5 +70,8 @@ func TestIndexMembers(t *testing.T) {
 	f(NoSuchIndex("", IndexOrAlias))
 	f(NoSuchIndex("x", IndexOrAlias), "index=x", "resource.id=x", "resource.type=index_or_alias", "index_uuid=_na_")
 	f(NoSuchIndex("x", IndexExpression), "index=x", "resource.id=x", "resource.type=index_expression", "index_uuid=_na_")
+	f(NoSuchIndex("_all", IndexExpression), "index=_all", "resource.id=_all", "resource.type=index_expression", "index_uuid=_na_")
+	f(NothingLeft([]string{"a*", "-a*"}, IndexOrAlias), "resource.id=a*+-a*", "resource.type=index_or_alias")
+	f(NothingLeft(nil, IndexExpression), "resource.id=_all", "resource.type=index_expression")
 	f(InvalidIndexName("x", "no"), "index=x", "index_uuid=_na_")
 }
