@@ -1,6 +1,7 @@
 package names
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -42,6 +43,9 @@ func formatDate(t time.Time, pattern string) (string, error) {
 	}
 	if year := t.Year(); year < 0 || year > 9999 {
 		return "", fmt.Errorf("year %d cannot be part of a name; want four digits", year)
+	}
+	if pattern == "" {
+		return "", errors.New("No date pattern provided") //nolint:staticcheck // the clusters' words
 	}
 	// An "8" in front once chose java.time; it is the only engine now.
 	rest := strings.TrimPrefix(pattern, "8")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // zones by name, also where the machine has none
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // defaultDateFormat is what a placeholder without a format prints.
@@ -15,90 +17,118 @@ const defaultDateFormat = "uuuu.MM.dd"
 // DateMath computes "<static{now/d{format|zone}}>" at now. Other expressions are
 // returned as they are. The result may be a wildcard or even "_all": the clusters
 // compute first and expand afterwards.
+//
+// What the clusters say in words of their own the error says in the same.
 func (e Expr) DateMath(now time.Time) (Expr, error) {
 	if !e.IsDateMath() {
 		return e, nil
 	}
-	if len(e) < len("<>")+1 {
-		return "", e.fault(errors.New("nothing captured"))
+	r := dateReader{text: string(e), now: now}
+	out, err := r.run()
+	var said clusterError
+	switch {
+	case errors.As(err, &said):
+		return "", said
+	case err != nil:
+		return "", fmt.Errorf("invalid dynamic name expression %q: %w", Clip(string(e)), err)
 	}
-	r := dateReader{in: string(e[1 : len(e)-1]), now: now}
-	if err := r.run(); err != nil {
-		return "", e.fault(err)
-	}
-	return Expr(r.out.String()), nil
+	return Expr(out), nil
 }
 
-func (e Expr) fault(err error) error {
-	return fmt.Errorf("invalid dynamic name expression %q: %w", Clip(string(e)), err)
-}
+// clusterError is an error in the clusters' own words.
+type clusterError string
 
-// dateReader walks over the inner text of one date-math expression.
+// Error returns the words.
+func (e clusterError) Error() string { return string(e) }
+
+func saidf(format string, args ...any) error { return clusterError(fmt.Sprintf(format, args...)) }
+
+// dateReader walks over one date-math expression, as the clusters do: character by
+// character, a backslash before one takes its meaning away.
 type dateReader struct {
-	in  string
-	now time.Time
-	out strings.Builder
+	text        string // with its brackets
+	now         time.Time
+	out         strings.Builder
+	placeholder strings.Builder
+	inside      bool // of a placeholder
+	inFormat    bool // of the format in a placeholder
 }
 
-func (r *dateReader) run() error {
-	for pos := 0; pos < len(r.in); {
-		switch c := r.in[pos]; c {
-		case '\\':
-			if pos+1 == len(r.in) {
-				return errors.New(`'\' at the end`)
+func (r *dateReader) run() (string, error) {
+	escaped := false
+	for i := 1; i < len(r.text)-1; i++ {
+		c := r.text[i]
+		if c == '\\' {
+			if escaped {
+				r.out.WriteByte(c) // also inside a placeholder
 			}
-			r.out.WriteByte(r.in[pos+1])
-			pos += 2
-		case '{':
-			n, err := r.placeholder(r.in[pos:])
-			if err != nil {
-				return err
-			}
-			pos += n
-		case '}':
-			return errors.New(`'}' outside a placeholder; write '\}'`)
-		default:
-			r.out.WriteByte(c)
-			pos++
+			escaped = !escaped
+			continue
 		}
+		if err := r.step(i, c, escaped); err != nil {
+			return "", err
+		}
+		escaped = false
 	}
-	if r.out.Len() == 0 {
-		return errors.New("nothing captured")
+	switch {
+	case r.inside:
+		return "", saidf("invalid dynamic name expression [%s]. date math placeholder is open ended", r.shown())
+	case r.out.Len() == 0:
+		return "", saidf("nothing captured")
+	}
+	return r.out.String(), nil
+}
+
+func (r *dateReader) step(i int, c byte, escaped bool) error {
+	switch {
+	case !r.inside && c == '{' && !escaped:
+		r.inside = true
+	case !r.inside && c == '}' && !escaped:
+		return saidf("invalid dynamic name expression [%s]. invalid character at position [%d]. `{` and `}` are reserved characters and should be escaped when used as part of the index name using `\\` (e.g. `\\{text\\}`)", r.shown(), r.position(i))
+	case !r.inside:
+		r.out.WriteByte(c)
+	case c == '}' && !r.inFormat:
+		return r.render()
+	case c == '{' && r.inFormat && !escaped:
+		return saidf("invalid dynamic name expression [%s]. invalid character in placeholder at position [%d]", r.shown(), r.position(i))
+	default:
+		if c == '{' || c == '}' && !escaped {
+			r.inFormat = c == '{'
+		}
+		r.placeholder.WriteByte(c)
 	}
 	return nil
 }
 
-// placeholder reads "{math}" or "{math{format}}" and returns its length.
-func (r *dateReader) placeholder(text string) (int, error) {
-	end := strings.IndexAny(text[1:], "{}\\")
-	if end < 0 {
-		return 0, errors.New("date math placeholder is open ended")
-	}
-	math, format, zone := text[1:1+end], defaultDateFormat, ""
-	length := 1 + end + 1
-	switch text[1+end] {
-	case '\\':
-		return 0, errors.New(`'\' inside a placeholder`)
-	case '{':
-		body := text[length:]
-		closing := strings.IndexAny(body, "{}\\")
-		if closing < 0 || body[closing] != '}' || !strings.HasPrefix(body[closing:], "}}") {
-			return 0, errors.New("missing closing '}' for date math format")
+// render ends a placeholder: "math" or "math{format}" or "math{format|zone}".
+func (r *dateReader) render() error {
+	text := r.placeholder.String()
+	r.placeholder.Reset()
+	r.inside = false
+	math, rest, formatted := strings.Cut(text, "{")
+	format, zone, zoned := defaultDateFormat, "", false
+	if formatted {
+		if !strings.HasSuffix(rest, "}") {
+			return saidf("invalid dynamic name expression [%s]. missing closing `}` for date math format", Clip(text))
 		}
-		var zoned bool
-		format, zone, zoned = strings.Cut(body[:closing], "|")
-		if format == "" || zoned && zone == "" {
-			return 0, errors.New("missing date format or time zone")
+		if rest == "}" {
+			return saidf("invalid dynamic name expression [%s]. missing date format", Clip(text))
 		}
-		length += closing + 2
+		format, zone, zoned = strings.Cut(rest[:len(rest)-1], "|")
 	}
-	text, err := renderDate(math, format, zone, r.now)
-	if err != nil {
-		return 0, err
+	if zoned && zone == "" {
+		return errors.New("missing time zone")
 	}
-	r.out.WriteString(text)
-	return length, nil
+	out, err := renderDate(math, format, zone, r.now)
+	r.out.WriteString(out)
+	return err
 }
+
+// shown is the expression as the clusters repeat it: without its first bracket.
+func (r *dateReader) shown() string { return Clip(r.text[1:]) }
+
+// position counts as the clusters do, in UTF-16.
+func (r *dateReader) position(i int) int { return len(utf16.Encode([]rune(r.text[:i]))) }
 
 func renderDate(math, format, zone string, now time.Time) (string, error) {
 	loc, err := parseZone(zone)
@@ -114,41 +144,54 @@ func renderDate(math, format, zone string, now time.Time) (string, error) {
 
 // dateMath applies "now+1d/M" to now, in now's zone.
 func dateMath(math string, now time.Time) (time.Time, error) {
-	ops, ok := strings.CutPrefix(math, "now")
+	all, ok := strings.CutPrefix(math, "now")
 	if !ok {
+		if math == "" {
+			return time.Time{}, saidf("cannot parse empty date")
+		}
 		return time.Time{}, fmt.Errorf("date math %q does not start with \"now\"", math)
 	}
 	at := now.Truncate(time.Millisecond)
-	for ops != "" {
+	for ops := all; ops != ""; {
 		op := ops[0]
 		digits := len(ops[1:]) - len(strings.TrimLeft(ops[1:], "0123456789"))
-		if op != '+' && op != '-' && op != '/' || 1+digits == len(ops) {
-			return time.Time{}, fmt.Errorf("cannot read date math %q at %q; want +, - or /, a number and a unit", math, ops)
+		switch {
+		case op != '+' && op != '-' && op != '/':
+			return time.Time{}, saidf("operator not supported for date math [%s]", Clip(all))
+		case 1+digits == len(ops):
+			return time.Time{}, saidf("truncated date math [%s]", Clip(all))
 		}
-		n, unit := 1, ops[1+digits]
+		n := 1
 		if digits > 0 {
 			var err error
 			if n, err = strconv.Atoi(ops[1 : 1+digits]); err != nil || n > maxDateSteps {
 				return time.Time{}, fmt.Errorf("number in date math %q is too large; want at most %d", math, maxDateSteps)
 			}
 		}
-		ops = ops[2+digits:]
-		var known bool
-		switch {
-		case op == '/' && n != 1:
-			return time.Time{}, fmt.Errorf("rounding in date math %q to %d units; want one", math, n)
-		case op == '/':
-			at, known = roundDate(at, unit)
-		case op == '-':
-			at, known = addDate(at, unit, -n)
-		default:
-			at, known = addDate(at, unit, n)
+		if op == '/' && n != 1 {
+			return time.Time{}, saidf("rounding `/` can only be used on single unit types [%s]", Clip(all))
 		}
-		if !known {
-			return time.Time{}, fmt.Errorf("unit %q of date math %q is unknown; want one of y M w d h H m s", unit, math)
+		unit, size := utf8.DecodeRuneInString(ops[1+digits:])
+		if at, ok = step(at, op, n, unit); !ok {
+			return time.Time{}, saidf("unit [%c] not supported for date math [%s]", unit, Clip(all))
 		}
+		ops = ops[1+digits+size:]
 	}
 	return at, nil
+}
+
+// step applies one operation of date math, and reports whether the unit is known.
+func step(at time.Time, op byte, n int, unit rune) (time.Time, bool) {
+	switch {
+	case unit >= utf8.RuneSelf:
+		return at, false
+	case op == '/':
+		return roundDate(at, byte(unit))
+	case op == '-':
+		return addDate(at, byte(unit), -n)
+	default:
+		return addDate(at, byte(unit), n)
+	}
 }
 
 // maxDateSteps keeps every result inside four-digit years or near them.
