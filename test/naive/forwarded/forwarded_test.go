@@ -172,7 +172,7 @@ func (q question) checkRefusal(want naive.Answer, r *ask.Rejection) (how, fault 
 		return how, ""
 	case !want.Allow:
 		return how, fmt.Sprintf("nothing is granted, and yet: %d %s", r.Status, r.Public)
-	case r.Reason == ask.ReasonNotFound && (len(want.Missing) > 0 || !q.Ask.Opts.AllowNoIndices):
+	case r.Reason == ask.ReasonNotFound && (len(want.Missing) > 0 || !q.Ask.Opts.AllowNoIndices || !q.Ask.Opts.IgnoreUnavailable):
 		return how, ""
 	case r.Reason == ask.ReasonNotBuilt || r.Reason == ask.ReasonRestricted:
 		return how + " " + r.Public, ""
