@@ -3,14 +3,15 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build test check conformance clients soak bench figures timings demo clean testbed format lint vulncheck race fuzz
+.PHONY: help build test check conformance clients soak bench figures matrix timings demo clean testbed format lint vulncheck race fuzz
 
 # Two packages at a time: each may run a node of 0.6 GB.
 GOTEST := go test -count=1 -p 2
 FUZZTIME ?= 10s
 SOAKTIME ?= 10m
 BENCHCOUNT ?= 5
-BENCHROUNDS ?= 7
+# 0: as many as each part of the benchmark needs.
+BENCHROUNDS ?= 0
 # ONCE=1 lets the demo end by itself, with exit code 0 only if all answers were right.
 ONCE ?=
 
@@ -43,11 +44,14 @@ soak: testbed ## mixed traffic while policies change and nodes die, with -race (
 	@command -v "$$(go env CC)" >/dev/null || { echo "soak: the race detector needs a C compiler; install gcc"; exit 1; }
 	go test -count=1 -timeout 2h -v ./test/soak -duration $(SOAKTIME)
 
-bench: ## guard beside other proxies, its memory, its plans (BENCHROUNDS=7, 40 minutes)
+bench: testbed ## guard beside other proxies and the plugin, its memory, its plans (60 minutes)
 	go run ./bench -rounds $(BENCHROUNDS)
 
-figures: ## the same, written into docs/benchmarks.md with its plots
+figures: testbed ## the same, written into docs/benchmarks.md with its plots
 	go run ./bench -rounds $(BENCHROUNDS) -document
+
+matrix: testbed ## the plans and the real nodes alone, written into that page (20 minutes)
+	go run ./bench -only matrix,cluster -rounds $(BENCHROUNDS) -document
 
 timings: ## all Go benchmarks, of single functions and packages (BENCHCOUNT=5)
 	go test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) -p 1 -timeout 60m ./...

@@ -50,7 +50,8 @@ type clusterBreadth struct {
 	worlds        []int // numbers of indices, growing
 	conns         int
 	warmup, slice time.Duration
-	before        time.Duration // of a whole round before the first, which is not kept
+	before        time.Duration // a cell, in a round before the first that is not kept; 0: there is none
+	patternsFrom  int           // so many indices a world has at least for a pattern of 2 %
 	heap          string
 	fullSpeed     bool // of the nodes; they start later
 }
@@ -58,13 +59,13 @@ type clusterBreadth struct {
 // wholeCluster is the one that is documented.
 var wholeCluster = clusterBreadth{
 	worlds: []int{10, 100, 1000}, conns: 4, warmup: 250 * time.Millisecond, slice: 1500 * time.Millisecond, before: time.Second,
-	heap: "1g", fullSpeed: true,
+	patternsFrom: 100, heap: "1g", fullSpeed: true,
 }
 
-// clusterOperations are those of the matrix that a world of so many indices has.
-func clusterOperations(indices int) (list []operation) {
+// operations are those of the matrix that a world of so many indices has.
+func (b clusterBreadth) operations(indices int) (list []operation) {
 	for _, o := range operations {
-		if !o.aliases && (o.name != twoPercent || indices >= 100) {
+		if !o.aliases && (o.name != twoPercent || indices >= b.patternsFrom) {
 			list = append(list, o)
 		}
 	}
@@ -147,7 +148,7 @@ func columnsOf(n nodes, guard process) []column {
 // after the other; who begins moves on by one, so that what disturbs meets all alike.
 func (b clusterBreadth) measure(ctx context.Context, m *machine, n *nodes, columns []column, indices, rounds int, w io.Writer) (clusterWorld, error) {
 	world := clusterWorld{Indices: indices}
-	list := clusterOperations(indices)
+	list := b.operations(indices)
 	for _, o := range list {
 		for _, c := range columns {
 			world.Cells = append(world.Cells, clusterCell{Operation: o.name, Side: c.side, User: c.user.name})
@@ -159,6 +160,9 @@ func (b clusterBreadth) measure(ctx context.Context, m *machine, n *nodes, colum
 			slice = b.before
 		} else {
 			fmt.Fprintf(w, "bench: cluster: %s indices, round %d of %d\n", grouped(indices), round+1, rounds)
+		}
+		if slice == 0 {
+			continue
 		}
 		if err := n.renew(existing(bulkIndices, indices)); err != nil {
 			return world, err

@@ -97,7 +97,7 @@ func (x *cluster) goals() (list []goal) {
 		all := func(*clusterWorld, member) bool { return true }
 		list = append(list, x.goal(o.name, "CPU", mostCPU, togetherCPU, usual)...)
 		list = append(list, x.goal(o.name, "CPU", filtered, togetherCPU, isFiltered)...)
-		list = append(list, x.goal(o.name, "time of the run", 1, perOperation, all)...)
+		list = append(list, x.goal(o.name, "1 / throughput", 1, perOperation, all)...)
 		list = append(list, x.goal(o.name, "p99", 1, latencyAt(p99), all)...)
 	}
 	return list

@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 // TestCompare runs the whole comparison with few requests: every column is checked to
 // measure what its name says.
 func TestCompare(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	o := order{
 		settings: settings{Rounds: 2, Conns: 4, Requests: 200, Rate: 500, Paced: 100 * time.Millisecond},
@@ -77,6 +78,7 @@ func written(t *testing.T, dir string) results {
 
 // TestMemory runs all measurements of memory with little.
 func TestMemory(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	o := order{
 		settings: settings{Rounds: 1, Conns: 1, Requests: 1, Rate: 1, Paced: 1},
@@ -110,6 +112,7 @@ func TestMemory(t *testing.T) {
 
 // TestProfile holds that the profiler still fits into guard.
 func TestProfile(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	o := order{
 		settings: settings{Rounds: 1, Conns: 2, Requests: 100, Rate: 100, Paced: 10 * time.Millisecond},

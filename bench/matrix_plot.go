@@ -14,7 +14,7 @@ func (x *matrix) plots() []plot {
 }
 
 // plotThroughput draws a line for each user and operation, through the medians of the
-// rounds. Both axes are logarithmic.
+// rounds, at each a line from the least to the most. Both axes are logarithmic.
 func (x *matrix) plotThroughput() *canvas {
 	const left, width, right, height, gap = 80.0, 460.0, 180.0, 180.0, 66.0
 	worlds := x.plain()
@@ -42,10 +42,16 @@ func (x *matrix) plotThroughput() *canvas {
 			var points [][2]float64
 			for _, v := range worlds {
 				if c := v.cell(o.name, u.name); c != nil {
-					points = append(points, [2]float64{px(float64(v.Indices)), py(perSecond(c))})
+					points = append(points, [2]float64{px(float64(v.Indices)), py(throughput(c).median)})
 				}
 			}
 			p.path(points, userColours[i])
+			for _, v := range worlds {
+				if c := v.cell(o.name, u.name); c != nil {
+					s := throughput(c)
+					p.line(px(float64(v.Indices)), py(s.low), px(float64(v.Indices)), py(s.high), userColours[i])
+				}
+			}
 			p.bar(left+width+16, top+float64(i)*18, 12, 12, userColours[i])
 			p.text(left+width+34, top+float64(i)*18+10, "start", "", u.name)
 		}
@@ -78,15 +84,19 @@ func throughputs(worlds []*worldResult, operation string) scaled {
 	for _, v := range worlds {
 		for i := range v.Cells {
 			if c := &v.Cells[i]; c.Operation == operation {
-				least, most = min(least, perSecond(c)), max(most, perSecond(c))
+				s := throughput(c)
+				least, most = min(least, s.low), max(most, s.high)
 			}
 		}
 	}
 	return decades(least, most)
 }
 
-// perSecond is how many plans one core makes in a second.
-func perSecond(c *cellResult) float64 { return 1e6 / spreadOf(c.Micros).median }
+// throughput is how many plans one core makes in a second.
+func throughput(c *cellResult) spread {
+	s := spreadOf(c.Micros)
+	return spread{median: 1e6 / s.median, low: 1e6 / s.high, high: 1e6 / s.low}
+}
 
 // decades makes an axis of whole decades.
 func decades(least, most float64) scaled {
