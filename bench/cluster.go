@@ -107,7 +107,11 @@ func (o *order) clusterAll(ctx context.Context, m *machine, w io.Writer) (c *clu
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, n.stop()) }()
+	defer func() {
+		if err = errors.Join(err, n.stop()); err != nil {
+			c = nil // half of it is nothing
+		}
+	}()
 	c.Node = "OpenSearch " + n.open.Version
 	guard, err := m.startGuardWith(ctx, binary, hostOf(n.open), security, "")
 	if err != nil {

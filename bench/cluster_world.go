@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"guard/test/testbed"
@@ -68,23 +69,18 @@ type nodes struct{ open, secured *testbed.Node }
 
 // startNodes starts both at once.
 func (b clusterBreadth) startNodes(ctx context.Context, security string) (n nodes, err error) {
-	start := func(kind testbed.Kind, policy string) (*testbed.Node, error) {
-		node, err := testbed.Start(ctx, testbed.Options{
-			Kind: kind, Heap: b.heap, SecurityConfig: policy, FullSpeed: b.fullSpeed,
-			Settings: map[string]string{"cluster.max_shards_per_node": "5000"},
-		})
-		if err != nil {
-			return nil, fmt.Errorf("cannot start the node %s: %w", kind, err)
-		}
-		return node, nil
-	}
 	err = n.both(func(kind testbed.Kind, node **testbed.Node) (err error) {
-		policy := ""
-		if kind == testbed.Secured {
-			policy = security
+		o := testbed.Options{
+			Kind: kind, Heap: b.heap, FullSpeed: b.fullSpeed,
+			Settings: map[string]string{"cluster.max_shards_per_node": "5000"},
 		}
-		*node, err = start(kind, policy)
-		return err
+		if kind == testbed.Secured {
+			o.SecurityConfig = security
+		}
+		if *node, err = testbed.Start(ctx, o); err != nil {
+			return fmt.Errorf("cannot start the node %s: %w", kind, err)
+		}
+		return nil
 	})
 	if err != nil {
 		return nodes{}, errors.Join(err, n.stop())
@@ -94,19 +90,12 @@ func (b clusterBreadth) startNodes(ctx context.Context, security string) (n node
 
 // both does the same for both nodes at once.
 func (n *nodes) both(f func(testbed.Kind, **testbed.Node) error) error {
-	list := []struct {
-		kind testbed.Kind
-		node **testbed.Node
-	}{{testbed.OpenSearch, &n.open}, {testbed.Secured, &n.secured}}
-	errs := make([]error, len(list))
-	_ = each(list, func(i int, x struct { // its error is among errs
-		kind testbed.Kind
-		node **testbed.Node
-	}) error {
-		errs[i] = f(x.kind, x.node)
-		return errs[i]
-	})
-	return errors.Join(errs...)
+	var all sync.WaitGroup
+	var open, secured error
+	all.Go(func() { open = f(testbed.OpenSearch, &n.open) })
+	all.Go(func() { secured = f(testbed.Secured, &n.secured) })
+	all.Wait()
+	return errors.Join(open, secured)
 }
 
 func (n *nodes) stop() error {

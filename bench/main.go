@@ -147,29 +147,12 @@ func (o *order) bench(ctx context.Context, w io.Writer) (err error) {
 	if o.profile {
 		return o.profileAll(ctx, m, w)
 	}
-	var all results
-	if o.wants(compareOnly) {
-		if all.Comparison, err = o.compareAll(ctx, m, w); err != nil {
-			return err
-		}
-	}
-	if o.wants(memoryOnly) {
-		if all.Memory, err = o.hoardAll(ctx, m, w); err != nil {
-			return err
-		}
-	}
-	if o.wants(matrixOnly) {
-		if all.Matrix, err = o.matrixAll(ctx, m, w); err != nil {
-			return err
-		}
-	}
-	if o.wants(clusterOnly) {
-		if all.Cluster, err = o.clusterAll(ctx, m, w); err != nil {
-			return err
-		}
+	all, failed := o.measureAll(ctx, m, w)
+	if all == (results{}) {
+		return failed
 	}
 	path := filepath.Join(o.out, time.Now().UTC().Format("2006-01-02T150405"))
-	if err := errors.Join(all.save(path+".json"), all.write(w)); err != nil {
+	if err := errors.Join(failed, all.save(path+".json"), all.write(w)); err != nil {
 		return err
 	}
 	fmt.Fprintln(w, "bench: written to", path+".json")
@@ -177,6 +160,28 @@ func (o *order) bench(ctx context.Context, w io.Writer) (err error) {
 		return all.document(".")
 	}
 	return nil
+}
+
+// measureAll measures the parts that are wanted. With an error it returns those that were
+// measured before: they took long.
+func (o *order) measureAll(ctx context.Context, m *machine, w io.Writer) (all results, err error) {
+	for _, part := range []struct {
+		name    string
+		measure func() error
+	}{
+		{compareOnly, func() (err error) { all.Comparison, err = o.compareAll(ctx, m, w); return err }},
+		{memoryOnly, func() (err error) { all.Memory, err = o.hoardAll(ctx, m, w); return err }},
+		{matrixOnly, func() (err error) { all.Matrix, err = o.matrixAll(ctx, m, w); return err }},
+		{clusterOnly, func() (err error) { all.Cluster, err = o.clusterAll(ctx, m, w); return err }},
+	} {
+		if !o.wants(part.name) {
+			continue
+		}
+		if err := part.measure(); err != nil {
+			return all, fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	return all, nil
 }
 
 // compareAll builds guard as it is shipped and compares it.

@@ -60,7 +60,7 @@ var wholeMatrix = breadth{
 		{indices: 10_000}, {indices: 30_000}, {indices: 100_000},
 		{indices: 100_000, aliases: 100_000}, {indices: 100_000, aliases: 500_000, once: true},
 	},
-	births: time.Second, slice: 15 * time.Millisecond, passes: 10,
+	births: time.Second, slice: 15 * time.Millisecond, passes: 20,
 }
 
 // The collector works as in guard serve.

@@ -56,8 +56,8 @@ func aliasName(i, k int) string {
 	return name
 }
 
-// contents are what is read of the cluster when so many indices were born in it. All its
-// texts are new, as those of an answer are.
+// contents are what is read of the cluster when so many indices were born in it, each with
+// an alias where there are any. All its texts are new, as those of an answer are.
 func (w world) contents(born int) indexresolver.Contents {
 	c := indexresolver.Contents{
 		ClusterUUID: "matrix", StateUUID: strconv.Itoa(born), Version: uint64(born) + 1, FetchedAt: measuredAt, //nolint:gosec // G115: counts from 0
@@ -66,6 +66,9 @@ func (w world) contents(born int) indexresolver.Contents {
 	}
 	for i := range w.indices + born {
 		x := indexresolver.Index{Name: indexName(i), UUID: fmt.Sprintf("uuid-of-index-%08d", i), Mapping: []byte(matrixMapping)}
+		if i >= w.indices && w.aliases > 0 {
+			x.Aliases = append(x.Aliases, indexresolver.Membership{Alias: aliasName(i, 0)})
+		}
 		if i < w.indices {
 			for k := range (w.aliases + w.indices - 1 - i) / w.indices {
 				x.Aliases = append(x.Aliases, indexresolver.Membership{Alias: aliasName(i, k)})
@@ -249,8 +252,10 @@ func (s *standing) bear(first *cell) (b birth, err error) {
 	}
 	after, err := threadTime()
 	b = birth{time.Since(began), after - before}
-	if _, ok := s.state.Lookup(indexName(s.indices + s.born)); !ok {
-		return b, fmt.Errorf("what was born in %s is not there", s.world)
+	_, index := s.state.Lookup(indexName(s.indices + s.born))
+	_, alias := s.state.Lookup(aliasName(s.indices+s.born, 0))
+	if !index || alias != (s.aliases > 0) {
+		return b, fmt.Errorf("what was born in %s: index %v, alias %v", s.world, index, alias)
 	}
 	s.born++
 	return b, err
