@@ -26,6 +26,8 @@ type binding struct {
 	hides bool
 	// indices are all concrete names that an answer may come from, sorted.
 	indices []string
+	// alike are indices, but of those with equal fields and one restriction a single one.
+	alike []string
 	// hits filters answers, if it was made already: it follows from views and indices.
 	hits  *fls.Answer
 	known knownFields // of indices, if that was found already
@@ -165,6 +167,11 @@ func (pl *plan) makeBinding(j *judged, open bool) (*binding, *ask.Rejection) {
 		}
 		b.bound = b.bound || f != query.Free || len(plain) < len(there)
 		list = append(list, dls.Group{Indices: plain, Filter: f})
+		if alike := pl.s.state.Alike(g.Indices); b.alike == nil {
+			b.alike = alike
+		} else {
+			b.alike = slices.Concat(b.alike, alike)
+		}
 	}
 	if open {
 		list = append(list, dls.Group{}) // a second group makes each be bound by name

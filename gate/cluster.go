@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -51,32 +50,6 @@ func (s *Snapshot) storesQueries(index string) bool {
 	yes := bytes.Contains(raw, []byte(`"percolator"`)) // as a type, or in a dynamic template
 	s.memo.percolators.Add(id, yes)
 	return yes
-}
-
-// alike returns one of all indices whose fields are the same and read alike, in their order,
-// and those that do not exist.
-func (s *Snapshot) alike(indices []string) []string {
-	if len(indices) < 2 {
-		return indices
-	}
-	type content struct {
-		id        indexresolver.MappingID
-		analyzers string
-	}
-	seen := make(map[content]bool)
-	var list []string
-	for _, index := range indices {
-		_, id, ok := s.state.Mapping(index)
-		c := content{id: id}
-		if x, there := s.state.Index(index); there && len(x.Analyzers) > 0 {
-			c.analyzers = strings.Join(x.Analyzers, "\x00")
-		}
-		if !ok || !seen[c] {
-			seen[c] = ok
-			list = append(list, index)
-		}
-	}
-	return list
 }
 
 // computedIn lists the fields of indices that scripts compute. All fields of a mapping that

@@ -16,7 +16,7 @@ func (s *Snapshot) orderTold(b *binding) query.Order {
 		return query.Untold
 	}
 	told := query.Untold
-	for _, index := range b.indices {
+	for _, index := range b.alike {
 		order, view := s.state.Order(index), b.views[index]
 		switch {
 		case view != nil && slices.ContainsFunc(order.Fields, func(field string) bool { return !view.Shows(field) }):

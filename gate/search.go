@@ -163,7 +163,7 @@ func (pl *plan) knowFields(b *binding) {
 	}
 	b.rules.Computed, b.rules.Thinned = known.computed, known.thinned
 	if b.rules.Filter != query.Free {
-		b.rules.Mapped = &mappedIn{pl.s, known.alike}
+		b.rules.Mapped = &mappedIn{pl.s, b.alike}
 	}
 }
 
@@ -172,19 +172,13 @@ func (pl *plan) knowFields(b *binding) {
 type knownFields struct {
 	found             bool
 	computed, thinned []string
-	alike             []string // the indices, but of those whose fields are the same only one
 }
 
 func (s *Snapshot) knownOf(b *binding) knownFields {
-	known := knownFields{found: true}
-	if !b.bound && b.rules.Filter == query.Free {
-		return known
+	if !b.bound {
+		return knownFields{found: true}
 	}
-	known.alike = s.alike(b.indices)
-	if b.bound {
-		known.computed, known.thinned = s.computedIn(known.alike), s.thinnedIn(known.alike)
-	}
-	return known
+	return knownFields{found: true, computed: s.computedIn(b.alike), thinned: s.thinnedIn(b.alike)}
 }
 
 // room is about what the rules of b add to the body of a search.
