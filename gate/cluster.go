@@ -19,17 +19,7 @@ type cluster struct{ state *indexresolver.State }
 var _ authz.Cluster = cluster{}
 
 // Aliases returns the aliases of an index.
-func (c cluster) Aliases(name string) []string {
-	x, ok := c.state.Index(name)
-	if !ok || len(x.Aliases) == 0 {
-		return nil
-	}
-	list := make([]string, len(x.Aliases))
-	for i := range x.Aliases {
-		list[i] = x.Aliases[i].Alias
-	}
-	return list
-}
+func (c cluster) Aliases(name string) []string { return c.state.AliasesOf(name) }
 
 // Stream returns the data stream that an index is a generation of, or "".
 func (c cluster) Stream(index string) string {

@@ -6,12 +6,9 @@ package indexresolver
 import (
 	"bytes"
 	"crypto/sha256"
-	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -97,6 +94,8 @@ type State struct {
 	confirmed *atomic.Pointer[time.Time] // see Confirm
 	entries   map[string]*entry
 	sorted    []*entry // by name
+	ordinals  uint32   // of entries are below
+	free      []uint32 // those of them that no entry has
 	mappings  map[MappingID]content
 	all       [names.ExpandAll + 1]func() []ask.Target // what "*" means, by states
 
@@ -108,11 +107,13 @@ type State struct {
 type content struct {
 	raw   []byte
 	timed bool // it may have a field called @timestamp
+	uses  int  // by so many indices
 }
 
 // entry is a name: an index, an alias or a data stream.
 type entry struct {
 	name     string
+	ordinal  uint32 // of this entry alone in all states that have it
 	kind     ask.TargetKind
 	hidden   bool
 	filtered bool
@@ -121,6 +122,7 @@ type entry struct {
 	itself   []ask.Target // the one target that the name written out is
 
 	index   *Index    // of an index
+	aliases []string  // of an index
 	stream  *entry    // of an index that belongs to one
 	mapping MappingID // of an index
 	timed   bool      // see content
@@ -132,43 +134,19 @@ func New(c Contents, prev *State) (*State, error) {
 	s := &State{
 		ClusterUUID: c.ClusterUUID, StateUUID: c.StateUUID, Term: c.Term, Version: c.Version,
 		Generation: c.Generation, FetchedAt: c.FetchedAt, Engine: c.Engine, confirmed: new(atomic.Pointer[time.Time]),
-		entries: make(map[string]*entry, len(c.Indices)), mappings: make(map[MappingID]content),
 	}
 	s.confirmed.Store(&c.FetchedAt)
 	if prev == nil {
 		prev = &State{}
 	}
-	for i := range c.Indices {
-		if err := s.addIndex(&c.Indices[i], prev); err != nil {
-			return nil, err
-		}
+	if err := (&builder{prev: prev, next: s}).build(&c); err != nil {
+		return nil, err
 	}
-	for i := range c.Indices {
-		if err := s.addAliases(&c.Indices[i]); err != nil {
-			return nil, err
-		}
+	for states := range s.all {
+		s.all[states] = sync.OnceValue(func() []ask.Target { return s.everything(names.Expand(states)) }) //nolint:gosec // G115: below 8
 	}
-	for _, d := range c.DataStreams {
-		if err := s.addDataStream(d); err != nil {
-			return nil, err
-		}
-	}
-	s.finish()
 	s.follow(prev)
 	return s, nil
-}
-
-// add refuses a second meaning of a name: the cluster has none, so the state would
-// be a mixture of two.
-func (s *State) add(e *entry) error {
-	if err := names.CheckName(e.name); err != nil {
-		return fmt.Errorf("cannot use the cluster state: %w", err)
-	}
-	if other, ok := s.entries[e.name]; ok {
-		return fmt.Errorf("cannot use the cluster state: %q is %s and %s", e.name, kindName(other.kind), kindName(e.kind))
-	}
-	s.entries[e.name] = e
-	return nil
 }
 
 func kindName(k ask.TargetKind) string {
@@ -184,72 +162,6 @@ func kindName(k ask.TargetKind) string {
 	}
 }
 
-func (s *State) addIndex(x *Index, prev *State) error {
-	e := &entry{name: x.Name, kind: ask.Index, hidden: x.Hidden, index: x}
-	e.members = []*entry{e}
-	if x.Mapping != nil {
-		e.mapping = sha256.Sum256(x.Mapping)
-		c, known := prev.mappings[e.mapping]
-		if !known {
-			c, known = s.mappings[e.mapping]
-		}
-		if !known {
-			c = content{raw: x.Mapping, timed: bytes.Contains(x.Mapping, timestamp)}
-		}
-		s.mappings[e.mapping] = c
-		x.Mapping, e.timed = c.raw, c.timed
-	}
-	return s.add(e)
-}
-
-func (s *State) addAliases(x *Index) error {
-	index := s.entries[x.Name]
-	for i := range x.Aliases {
-		m := &x.Aliases[i]
-		a, ok := s.entries[m.Alias]
-		if !ok || a.kind != ask.Alias {
-			a = &entry{name: m.Alias, kind: ask.Alias, hidden: m.Hidden}
-			if err := s.add(a); err != nil {
-				return err
-			}
-		}
-		a.members = append(a.members, index)
-		a.filtered = a.filtered || m.Filter != nil || m.SearchRouting != "" || m.IndexRouting != ""
-		// One hidden membership hides the alias: the cluster wants all of them alike.
-		a.hidden = a.hidden || m.Hidden
-	}
-	return nil
-}
-
-func (s *State) addDataStream(d DataStream) error {
-	e := &entry{name: d.Name, kind: ask.DataStream, hidden: d.Hidden}
-	for _, name := range d.Indices {
-		index, ok := s.entries[name]
-		if !ok || index.kind != ask.Index {
-			return fmt.Errorf("cannot use the cluster state: data stream %q has the unknown index %q", d.Name, name)
-		}
-		index.stream = e
-		e.members = append(e.members, index)
-	}
-	return s.add(e)
-}
-
-// finish sorts and links what was added.
-func (s *State) finish() {
-	s.sorted = slices.SortedFunc(maps.Values(s.entries), func(a, b *entry) int { return strings.Compare(a.name, b.name) })
-	for _, e := range s.sorted {
-		slices.SortFunc(e.members, func(a, b *entry) int { return strings.Compare(a.name, b.name) })
-		e.names = make([]string, len(e.members))
-		for i, m := range e.members {
-			e.names[i] = m.name
-		}
-		e.itself = []ask.Target{e.target(false)}
-	}
-	for states := range s.all {
-		s.all[states] = sync.OnceValue(func() []ask.Target { return s.everything(names.Expand(states)) }) //nolint:gosec // G115: below 8
-	}
-}
-
 // SameNames reports whether s and o hold the same facts, when and wherever they were
 // fetched: no answer of theirs differs.
 func (s *State) SameNames(o *State) bool {
@@ -260,15 +172,20 @@ func (s *State) SameNames(o *State) bool {
 }
 
 func (e *entry) same(o *entry) bool {
+	if e == o {
+		return true
+	}
 	if e.name != o.name || e.kind != o.kind || e.hidden != o.hidden || !slices.Equal(e.names, o.names) {
 		return false
 	}
-	if e.index == nil {
-		return true
-	}
-	x, y := e.index, o.index
-	return x.UUID == y.UUID && x.Closed == y.Closed && x.System == y.System && (x.Mapping == nil) == (y.Mapping == nil) &&
-		e.mapping == o.mapping && slices.Equal(x.Sort, y.Sort) && slices.Equal(x.Analyzers, y.Analyzers) && slices.EqualFunc(x.Aliases, y.Aliases, Membership.same)
+	return e.index == nil || e.index.same(o.index)
+}
+
+// same reports whether x and y tell the same of one index.
+func (x *Index) same(y *Index) bool {
+	return x.UUID == y.UUID && x.Closed == y.Closed && x.Hidden == y.Hidden && x.System == y.System &&
+		(x.Mapping == nil) == (y.Mapping == nil) && bytes.Equal(x.Mapping, y.Mapping) &&
+		slices.Equal(x.Sort, y.Sort) && slices.Equal(x.Analyzers, y.Analyzers) && slices.EqualFunc(x.Aliases, y.Aliases, Membership.same)
 }
 
 func (m Membership) same(o Membership) bool {
@@ -312,6 +229,22 @@ func (s *State) Index(name string) (*Index, bool) {
 		return nil, false
 	}
 	return e.index, true
+}
+
+// AliasesOf returns the aliases of the concrete index called name. It is read-only.
+func (s *State) AliasesOf(name string) []string {
+	if e := s.index(name); e != nil {
+		return e.aliases
+	}
+	return nil
+}
+
+// index returns the entry of the concrete index called name, or nil.
+func (s *State) index(name string) *entry {
+	if e, ok := s.entries[name]; ok && e.kind == ask.Index {
+		return e
+	}
+	return nil
 }
 
 // StreamOf returns the data stream that the index called name belongs to.
