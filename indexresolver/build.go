@@ -27,7 +27,6 @@ type builder struct {
 	indices []*entry            // new ones
 	groups  []*entry            // new aliases and streams
 	joined  map[string][]*entry // by alias: those of indices that are in it
-	free    []uint32            // ordinals that prev has given back
 }
 
 // build adds what c says to b.next.
