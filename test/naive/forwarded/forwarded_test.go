@@ -35,15 +35,14 @@ func TestForwarded(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		for i := range 12 {
+		for range 12 {
 			c.Ask = searchOf(d)
-			q := question{c, d.Later(c.World)}
+			q := question{c, d.Later(c.World, c.Ask.Exprs)}
 			how, fault := q.check(s)
 			if seen[how]++; fault != "" {
 				fail(t, q, fault)
 				return
 			}
-			_ = i
 		}
 	}
 	t.Logf("%v", seen)
@@ -97,6 +96,9 @@ func searchOf(d worlds.Dice) naive.Ask {
 	a := d.Ask()
 	a.Privileges = []naive.Privilege{{Action: "indices:data/read/search"}}
 	a.Single, a.Fixed, a.Opts.IgnoreAliases, a.Opts.IgnoreDataStreams = false, false, false, false
+	if d.IntN(5) == 0 {
+		a.Exprs = []string{[]string{"alf", "alg", "alr", "al", "nosuch"}[d.IntN(5)]} // what others may join
+	}
 	a.Exprs = slices.DeleteFunc(a.Exprs, func(e string) bool { return e == "" || strings.Contains(e, ",") })
 	return a
 }

@@ -159,6 +159,17 @@ func Answer(p *authz.Policy, s *indexresolver.State, who naive.Who, a naive.Ask)
 	return out
 }
 
+// Covers reports whether a pattern may be forwarded as it stands, and whether a rule binds
+// all that it can match.
+func Covers(p *authz.Policy, c naive.Case, pattern string) (ruled, ok bool) {
+	asked, err := names.ParsePattern(pattern)
+	if err != nil {
+		return false, false
+	}
+	id, ok := p.Covers(p.Principal(Identity(c.Who)), part(c.Ask).Privileges, asked, c.Ask.Now)
+	return id != ask.Free, ok
+}
+
 // resolve does what the gate does: where names that the decision does not see have a say,
 // those that are not granted must have none.
 func resolve(p *authz.Policy, s *indexresolver.State, who *ask.Principal, part ask.Part, now time.Time) (ask.Resolved, error) {

@@ -89,9 +89,16 @@ func (d Dice) Policy() naive.Policy {
 			p.Mappings[name] = d.mapping()
 		}
 	}
+	if d.once(3) { // nobody is under a rule
+		for _, r := range p.Roles {
+			for i := range r.Entries {
+				r.Entries[i].DLS, r.Entries[i].FLS, r.Entries[i].Masks = "", nil, nil
+			}
+		}
+	}
 	if wide {
 		r := p.Roles["r1"]
-		r.Entries = append(r.Entries, naive.Entry{Patterns: []string{d.pick("*", "a*", "al*", "b*")}, Actions: []string{d.pick("*", "indices:*", "indices:data/*")}})
+		r.Entries = append(r.Entries, naive.Entry{Patterns: []string{d.pick("*", "a*", "al*", "b*", "?1", "/^(?!al).*/", "/^(?!al|b).*/")}, Actions: []string{d.pick("*", "indices:*", "indices:data/*")}})
 		p.Roles["r1"] = r
 	}
 	return p
@@ -245,15 +252,21 @@ func (d Dice) Options() names.Options {
 
 // Later makes what a cluster could be a moment later: some indices, streams and aliases
 // more. It gives no new alias to a system index: only who has it could, and what guard
-// forwards is not bound against that.
-func (d Dice) Later(w naive.World) naive.World {
+// forwards is not bound against that. What was asked for changes most.
+func (d Dice) Later(w naive.World, asked []string) naive.World {
 	w = clone(naive.Case{World: w}).World
 	for range 1 + d.IntN(3) {
 		switch d.IntN(4) {
 		case 0:
-			d.add(&w, d.pick("a9", "ab9", "b9", "al9", "x9", "new9", "a2", "b2", "nosuch", ".sys9"))
+			d.add(&w, d.pick("a9", "ab9", "b9", "al9", "x9", "new9", "b99", "a2", "b2", "nosuch", ".sys9"))
 		case 1:
-			d.joinLater(&w, naive.Alias{Name: d.pick(append([]string{"a8", "new8", "al8", "b8", "nosuch"}, aliasNames...)...)})
+			name := d.pick(append([]string{"a8", "new8", "al8", "b8", "nosuch"}, aliasNames...)...)
+			if len(asked) > 0 && d.once(2) {
+				if name = d.pick(asked...); strings.ContainsAny(name, "*-?<:_") {
+					continue
+				}
+			}
+			d.joinLater(&w, naive.Alias{Name: name})
 		case 2:
 			d.rollOver(&w)
 		default:
