@@ -48,11 +48,6 @@ func (w *World) lookup(name string) (t target, hidden bool) {
 	return t, hidden
 }
 
-func (w *World) exists(name string) bool {
-	t, _ := w.lookup(name)
-	return t.kind != missing
-}
-
 // everyName lists indices, aliases and streams.
 func (w *World) everyName() []string {
 	var list []string
