@@ -370,13 +370,13 @@ func (pl *plan) fault(j *judged) *ask.Fault {
 // told reports whether the cluster itself says f of the names as they are forwarded. It is
 // asked where it does: it knows best.
 func (pl *plan) told(j *judged, f *ask.Fault) bool {
-	written := f.Name != "" && !f.Wildcard && !f.Excluded && names.CheckName(f.Name) == nil
+	written := len(f.List) == 0 && !f.Wildcard && !f.Excluded && names.CheckName(f.Name) == nil
 	return written && len(j.lacking) == 1 && (len(j.part.Exprs) == 1 || !j.part.Opts.Expand.Nothing()) && !pl.lists()
 }
 
 func (pl *plan) tells(j *judged, f *ask.Fault) bool {
 	switch {
-	case f.Name == "" || f.Wildcard:
+	case len(f.List) > 0 || f.Wildcard:
 		return true
 	case f.Excluded:
 		_, granted := pl.covers(j, names.Expr(f.Name))
@@ -574,7 +574,11 @@ func (pl *plan) ignoresMissing(j *judged) bool {
 	case endpoint.ResolvedNames:
 		return true
 	default:
-		return j.part.Opts.IgnoreUnavailable && !j.part.Single
+		o := &j.part.Opts
+		if o.Expand.Nothing() && len(j.part.Exprs) == 1 {
+			return o.AllowNoIndices && !j.part.Single // of one name alone they ask this instead
+		}
+		return o.IgnoreUnavailable && !j.part.Single
 	}
 }
 

@@ -46,7 +46,7 @@ func (w *walk) fault(f ask.Fault) {
 
 // leftFaults says what is wrong with a list of which the first step leaves so many names.
 func (w *walk) leftFaults(exprs []names.Expr, left int) []ask.Fault {
-	if left > 0 || w.opts.AllowNoIndices || w.opts.Expand.Nothing() {
+	if left > 0 || w.opts.AllowNoIndices || w.opts.Expand.Nothing() || w.state.Engine.leavesEmpty() {
 		return nil
 	}
 	return []ask.Fault{{List: texts(exprs), As: ask.IndexOrAlias}}
@@ -76,3 +76,7 @@ func texts(exprs []names.Expr) []string {
 func (e *entry) anyClosed() bool {
 	return slices.ContainsFunc(e.members, func(m *entry) bool { return m.index.Closed })
 }
+
+// leavesEmpty reports whether the first step of the cluster takes an empty list for no
+// error, so that the second says so: OpenSearch 3 does (measured on 3.4, and 2.19 does not).
+func (e Engine) leavesEmpty() bool { return e.Distribution == OpenSearch && e.Major >= 3 }

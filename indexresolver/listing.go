@@ -58,13 +58,13 @@ func (l *listing) step(written names.Expr, now time.Time) error {
 	case remote:
 		l.out.Remote = append(l.out.Remote, e)
 		return nil
-	case e == "":
+	case e == "" && !excluded:
 		return ask.NoSuchIndex("", ask.NoResource)
 	case computed.IsWildcard() && !l.opts.Expand.Nothing():
 		l.expand(computed, excluded)
 		l.wildcardSeen = true
 		return nil
-	case e[0] == '_' && !excluded:
+	case !excluded && e[0] == '_':
 		return badExpression(e, "must not start with '_'")
 	}
 	l.name(computed, excluded, e.IsDateMath())

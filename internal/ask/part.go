@@ -108,10 +108,8 @@ type Resolved struct {
 
 // Fault is a reason for 404: an expression that means nothing though it has to.
 type Fault struct {
-	// Name is a name that nothing has, or a wildcard that nothing matches. It is empty if
-	// nothing is left of List as a whole.
-	Name     string
-	List     []string
+	Name     string   // what nothing has, or matches; counts if List is empty
+	List     []string // of which nothing is left as a whole
 	As       Resource
 	Wildcard bool // Name is a wildcard
 	Excluded bool // Name was to be taken out
@@ -119,7 +117,7 @@ type Fault struct {
 
 // Rejection is the cluster's error for f.
 func (f *Fault) Rejection() *Rejection {
-	if f.Name == "" {
+	if len(f.List) > 0 {
 		return NothingLeft(f.List, f.As)
 	}
 	return NoSuchIndex(f.Name, f.As)

@@ -83,7 +83,7 @@ type Rejection struct {
 
 // MissingName is a name in an error that no index has, or can have.
 type MissingName struct {
-	Name string   // empty if nothing is left of List
+	Name string   // counts if List is empty
 	List []string // what the client wrote, where no single name is to blame
 	As   Resource
 }
@@ -166,8 +166,6 @@ func (r *Rejection) IndexMembers() []Member {
 	switch {
 	case len(list) > 0 && as.String() != "":
 		return []Member{{"resource.id", list}, {"resource.type", []string{as.String()}}}
-	case r.Index.Name == "":
-		return nil
 	case as == NoResource:
 		return []Member{{"index", name}, {"index_uuid", []string{"_na_"}}}
 	case as.String() != "":

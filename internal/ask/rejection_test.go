@@ -67,7 +67,7 @@ func TestIndexMembers(t *testing.T) {
 	f(&Rejection{Index: &MissingName{Name: "x"}})
 	f(NoSuchIndex("x", resourceUnknown))
 	f(NoSuchIndex("x", NoResource), "index=x", "index_uuid=_na_")
-	f(NoSuchIndex("", IndexOrAlias))
+	f(NoSuchIndex("", IndexOrAlias), "index=", "resource.id=", "resource.type=index_or_alias", "index_uuid=_na_")
 	f(NoSuchIndex("x", IndexOrAlias), "index=x", "resource.id=x", "resource.type=index_or_alias", "index_uuid=_na_")
 	f(NoSuchIndex("x", IndexExpression), "index=x", "resource.id=x", "resource.type=index_expression", "index_uuid=_na_")
 	f(NoSuchIndex("_all", IndexExpression), "index=_all", "resource.id=_all", "resource.type=index_expression", "index_uuid=_na_")

@@ -135,6 +135,9 @@ func renderDate(math, format, zone string, now time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if _, err := formatDate(now.In(loc), format); err != nil {
+		return "", err // they look at the format first
+	}
 	at, err := dateMath(math, now.In(loc))
 	if err != nil {
 		return "", err
