@@ -19,7 +19,7 @@ import (
 // Search are the options of a search without parameters.
 var Search = names.Options{Expand: names.ExpandOpen, AllowNoIndices: true}
 
-// Options reads the URL parameters of a recorded case over the defaults of a search.
+// Options reads the URL parameters of a case over the defaults of a search.
 func Options(query string) (names.Options, error) {
 	o := Search
 	for part := range strings.SplitSeq(query, "&") {
@@ -57,34 +57,30 @@ func Predict(s *indexresolver.State, exprs []names.Expr, o names.Options, now ti
 	if errors.As(err, &rejection) {
 		return Answer{Status: rejection.Status.Code()}
 	}
-	missing := len(r.Unknown) > 0
-	lost := len(r.NoMatch) > 0
-	for _, x := range r.Excluded {
-		_, known := s.Lookup(x)
-		missing = missing || !known && !names.Expr(x).IsWildcard()
-		lost = lost || names.Expr(x).IsWildcard() && !anyMatch(s, x)
-	}
-	fatal := !o.IgnoreUnavailable
-	if o.Expand.Nothing() { // no wildcard is read: one name may be missing, of several none
-		missing, lost = missing || lost, false
-		if len(exprs) == 1 {
-			fatal = !o.AllowNoIndices
-		}
-	}
-	if missing && fatal || lost && !o.AllowNoIndices {
+	if len(r.Faults) > 0 {
 		return Answer{Status: http.StatusNotFound}
 	}
 	return searched(s, indexresolver.Indices(r), o)
 }
 
-func anyMatch(s *indexresolver.State, wildcard string) bool {
-	p, ok := names.Expr(wildcard).Pattern()
-	for t := range s.Targets() {
-		if ok && p.Match(t.Name) {
-			return true
-		}
+// Fault is the error that the cluster answers a search with by the same resolution; nil if
+// there is none, or one about a closed index.
+func Fault(s *indexresolver.State, exprs []names.Expr, o names.Options, now time.Time) *ask.Rejection {
+	r, err := s.Resolve(exprs, o, now)
+	var rejection *ask.Rejection
+	switch {
+	case errors.As(err, &rejection):
+		return rejection
+	case len(r.Faults) > 0:
+		return r.Faults[0].Rejection()
+	case searched(s, indexresolver.Indices(r), o).Status != http.StatusNotFound:
+		return nil
 	}
-	return false
+	list := make([]string, len(exprs))
+	for i, e := range exprs {
+		list[i] = string(e)
+	}
+	return ask.NothingLeft(list, ask.IndexExpression)
 }
 
 // searched applies what a search does to closed indices and to the empty list.
