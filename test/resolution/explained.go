@@ -112,9 +112,9 @@ func (c *Compared) reason() []byte {
 
 func (c *Compared) items() []string { return strings.Split(c.Text, ",") }
 
-// isRemote reports whether a name has a colon outside of date math.
+// isRemote reports whether a name has a colon outside of date math, which an exclusion
+// never is.
 func isRemote(item string) bool {
-	item = strings.TrimPrefix(item, "-")
 	return strings.Contains(item, ":") && !(strings.HasPrefix(item, "<") && strings.HasSuffix(item, ">"))
 }
 

@@ -99,7 +99,7 @@ var syntax = []string{"date format", "date zone", "date rounding", "date escape"
 func OptionSets() []string {
 	var all []string
 	for _, expand := range []string{
-		"", "open", "closed", "hidden", "none", "all", "open,closed", "open,hidden", "closed,hidden", "open,closed,hidden",
+		"", "closed", "hidden", "none", "all", "open,closed", "open,hidden", "closed,hidden", "open,closed,hidden",
 	} {
 		for _, more := range []string{"", "&ignore_unavailable=true", "&allow_no_indices=false", "&ignore_unavailable=true&allow_no_indices=false"} {
 			query := more
@@ -109,7 +109,7 @@ func OptionSets() []string {
 			all = append(all, strings.TrimPrefix(query, "&"))
 		}
 	}
-	for _, expand := range []string{"none,open", "open,none", "all,none", "none,hidden,closed"} {
+	for _, expand := range []string{"open", "none,open", "open,none", "all,none", "none,hidden,closed"} {
 		all = append(all, "expand_wildcards="+expand)
 	}
 	return append(all, "ignore_unavailable=false&allow_no_indices=true")
