@@ -121,7 +121,7 @@ func (o *order) clusterAll(ctx context.Context, m *machine, w io.Writer) (c *clu
 	made := 0
 	for _, indices := range b.worlds {
 		fmt.Fprintf(w, "bench: cluster: making %s indices on both nodes\n", grouped(indices-made))
-		if err := n.grow(made, indices); err != nil {
+		if err := n.grow(ctx, made, indices); err != nil {
 			return nil, err
 		}
 		made = indices
@@ -168,7 +168,7 @@ func (b clusterBreadth) measure(ctx context.Context, m *machine, n *nodes, colum
 		if slice == 0 {
 			continue
 		}
-		if err := n.renew(existing(bulkIndices, indices)); err != nil {
+		if err := n.renew(ctx, existing(bulkIndices, indices)); err != nil {
 			return world, err
 		}
 		for i, o := range list {

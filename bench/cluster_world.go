@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"guard/test/testbed"
@@ -72,7 +74,7 @@ func (b clusterBreadth) startNodes(ctx context.Context, security string) (n node
 	err = n.both(func(kind testbed.Kind, node **testbed.Node) (err error) {
 		o := testbed.Options{
 			Kind: kind, Heap: b.heap, FullSpeed: b.fullSpeed,
-			Settings: map[string]string{"cluster.max_shards_per_node": "5000"},
+			Settings: map[string]string{"cluster.max_shards_per_node": "5000", "cluster.routing.allocation.node_initial_primaries_recoveries": "50"},
 		}
 		if kind == testbed.Secured {
 			o.SecurityConfig = security
@@ -116,44 +118,57 @@ const clusterIndex = `{"settings":{"number_of_shards":1,"number_of_replicas":0,"
 	matrixMapping + `}`
 
 // grow makes the indices from one number to another, with their documents, on both nodes.
-func (n *nodes) grow(from, to int) error {
+func (n *nodes) grow(ctx context.Context, from, to int) error {
 	var names []string
 	for i := from; i < to; i++ {
 		names = append(names, indexName(i))
 	}
-	return n.both(func(_ testbed.Kind, node **testbed.Node) error { return fill((*node).Client, names) })
+	return n.both(func(_ testbed.Kind, node **testbed.Node) error { return fill(ctx, (*node).Client, names) })
 }
 
 // renew makes the indices that were written to anew.
-func (n *nodes) renew(names []string) error {
+func (n *nodes) renew(ctx context.Context, names []string) error {
 	return n.both(func(_ testbed.Kind, node **testbed.Node) error {
 		if err := must((*node).Client, http.MethodDelete, "/"+strings.Join(names, ","), ""); err != nil {
 			return err
 		}
-		return fill((*node).Client, names)
+		return fill(ctx, (*node).Client, names)
 	})
 }
 
-// fill makes indices and their documents.
-func fill(c testbed.Client, names []string) error {
-	const together = 50
-	for len(names) > 0 {
-		some := names[:min(together, len(names))]
-		names = names[len(some):]
-		var b strings.Builder
-		for _, name := range some {
-			if err := must(c, http.MethodPut, "/"+name, clusterIndex); err != nil {
+// fill makes indices and their documents. Some at once, and without waiting for each: the
+// node then starts several shards with one new state, which is what takes it long.
+func fill(ctx context.Context, c testbed.Client, names []string) error {
+	const makers, together = 8, 50
+	var next atomic.Int64
+	err := each(make([]struct{}, makers), func(int, struct{}) error {
+		for i := next.Add(1); i <= int64(len(names)) && ctx.Err() == nil; i = next.Add(1) {
+			if err := must(c, http.MethodPut, "/"+names[i-1]+"?wait_for_active_shards=0", clusterIndex); err != nil {
 				return err
 			}
-			for k := range documents {
-				fmt.Fprintf(&b, `{"index":{"_index":"%s","_id":"%d"}}`+"\n"+`{"name":"Anna Berg","region":"%s","amount":%d}`+"\n", name, k, []string{"eu", "us"}[k%2], k)
-			}
 		}
-		if err := must(c, http.MethodPost, "/_bulk?refresh=true", b.String()); err != nil {
+		return nil
+	})
+	if err = firstOf(err, ctx.Err()); err != nil {
+		return err
+	}
+	for some := range slices.Chunk(names, together) {
+		if err := must(c, http.MethodPost, "/_bulk?refresh=true", documentsOf(some)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// documentsOf is a bulk of all documents of some indices.
+func documentsOf(names []string) string {
+	var b strings.Builder
+	for _, name := range names {
+		for k := range documents {
+			fmt.Fprintf(&b, `{"index":{"_index":"%s","_id":"%d"}}`+"\n"+`{"name":"Anna Berg","region":"%s","amount":%d}`+"\n", name, k, []string{"eu", "us"}[k%2], k)
+		}
+	}
+	return b.String()
 }
 
 // must is a request that has to succeed.
