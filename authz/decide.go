@@ -189,19 +189,25 @@ func (q *question) wild() bool {
 // unknown returns a literal name that nothing carries, as a target.
 func unknown(name string) ask.Target { return ask.Target{Name: name, Kind: ask.Missing} }
 
-// mayRemote reports whether an expression for another cluster is granted: by a
-// pattern that names clusters itself, and only to a principal without any rule,
-// since over there nobody could enforce it.
+// mayRemote reports whether an expression for another cluster is granted.
 func (q *query) mayRemote(e names.Expr) bool {
+	return q.every(false, func(g *grant) bool { return q.grantedRemote(g, e) })
+}
+
+// grantedRemote reports whether one action is granted on another cluster: by a pattern
+// that names clusters itself, and only to a principal without any rule, since over
+// there nobody could enforce it.
+func (q *question) grantedRemote(g *grant, e names.Expr) bool {
 	asked, err := names.ParsePattern(string(e))
 	if err != nil || q.subject.ruled {
 		return false
 	}
-	return q.every(false, func(g *grant) bool {
-		return slices.ContainsFunc(g.set.list, func(p names.Pattern) bool {
-			return !p.IsRegex() && strings.Contains(p.String(), ":") && p.Covers(asked)
-		})
-	})
+	return slices.ContainsFunc(g.set.list, func(p names.Pattern) bool { return coversRemote(p, asked) })
+}
+
+// coversRemote reports whether a pattern of a role grants what is asked of another cluster.
+func coversRemote(p, asked names.Pattern) bool {
+	return !p.IsRegex() && strings.Contains(p.String(), ":") && p.Covers(asked)
 }
 
 // splitRemote returns the remote expressions that are granted, and whether all are.

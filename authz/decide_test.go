@@ -201,6 +201,27 @@ func TestDecideRemote(t *testing.T) {
 	}
 }
 
+// TestMissingRemote holds that a refusal for another cluster names the action, and the
+// role that would grant it.
+func TestMissingRemote(t *testing.T) {
+	f := func(mode, role string, want ...string) {
+		t.Helper()
+		part := searchPart("east:logs-1")
+		d := edge(t, mode).Decide(as("anna", role), edgeWorld, part, ask.Resolved{Remote: part.Exprs}, noon)
+		got := missing(&d)
+		if len(got) != 1 || got[0].Action != "indices:data/read/search" || got[0].Target != "east:logs-1" || !slices.Equal(got[0].Roles(), want) {
+			t.Errorf("%s: as %s %+v is missing; want the search, granted by %q", mode, role, got, want)
+		}
+		if actions := d.MissingActions(); !slices.Equal(actions, []string{"indices:data/read/search"}) {
+			t.Errorf("%s: as %s a refusal names %q", mode, role, actions)
+		}
+	}
+	for _, mode := range []string{"L", "Ld"} {
+		f(mode, "a", "far")
+		f(mode, "ruled") // no role grants it to whom a rule binds
+	}
+}
+
 // missing is what d asked and did not get.
 func missing(d *Decision) Matrix {
 	list, _ := d.Missing(math.MaxInt)

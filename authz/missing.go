@@ -7,6 +7,7 @@ import (
 
 	"guard/config"
 	"guard/internal/ask"
+	"guard/internal/names"
 )
 
 // Cell is one action on one name.
@@ -138,8 +139,11 @@ func (d *Decision) MissingActions() []string {
 	return ifMissing
 }
 
-// missesAny reports whether one action is missing on any name.
+// missesAny reports whether one action is missing on any name, here or on another cluster.
 func (q *question) missesAny(pr ask.Privilege, g *grant) bool {
+	if pr.When != ask.IndexMissing && slices.ContainsFunc(q.res.Remote, func(e names.Expr) bool { return !q.grantedRemote(g, e) }) {
+		return true
+	}
 	asked := q.asked()
 	for i := range asked {
 		t := &asked[i]
@@ -177,10 +181,34 @@ func (q *question) cellsOn(c *cells, pr ask.Privilege, g *grant) {
 			c.add(Cell{Action: pr.Action, Target: name, Named: named[name], Granted: granted}, func() []Grant { return q.indexGrants(pr.Action, name, granted) })
 		}
 	}
+	q.remoteCells(c, pr, g)
 	if len(asked) == 0 && q.policy.evaluation == config.EvaluationV4 {
 		granted := !g.nothing()
 		c.add(Cell{Action: pr.Action, Granted: granted}, func() []Grant { return q.indexGrants(pr.Action, "", granted) })
 	}
+}
+
+// remoteCells collects the expressions for other clusters that one action is asked on.
+// What a rule of the principal forbids there, no role grants.
+func (q *question) remoteCells(c *cells, pr ask.Privilege, g *grant) {
+	if pr.When == ask.IndexMissing {
+		return
+	}
+	for _, e := range q.res.Remote {
+		granted := q.grantedRemote(g, e)
+		c.add(Cell{Action: pr.Action, Target: string(e), Named: true, Granted: granted}, func() []Grant { return q.remoteGrants(pr.Action, e, granted) })
+	}
+}
+
+func (q *question) remoteGrants(action string, e names.Expr, own bool) []Grant {
+	asked, err := names.ParsePattern(string(e))
+	if err != nil || q.subject.ruled {
+		return nil
+	}
+	covers := func(p boundPattern) bool { return p.date == nil && !p.unknown && coversRemote(p.pattern, asked) }
+	return q.entryGrants(own, func(e *entry) bool {
+		return e.actions.Match(action) && slices.ContainsFunc(e.bind(q.subject.who).patterns, covers)
+	})
 }
 
 // rows returns the names that a target is judged by: by the legacy rules an alias
