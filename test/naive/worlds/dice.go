@@ -251,12 +251,12 @@ func (d Dice) Options() names.Options {
 }
 
 // Later makes what a cluster could be a moment later: some indices, streams and aliases
-// more. It gives no new alias to a system index: only who has it could, and what guard
-// forwards is not bound against that. What was asked for changes most.
+// more, or an alias less. It gives no new alias to a system index: only who has it could,
+// and what guard forwards is not bound against that. What was asked for changes most.
 func (d Dice) Later(w naive.World, asked []string) naive.World {
 	w = clone(naive.Case{World: w}).World
 	for range 1 + d.IntN(3) {
-		switch d.IntN(4) {
+		switch d.IntN(5) {
 		case 0:
 			d.add(&w, d.pick("a9", "ab9", "b9", "al9", "x9", "new9", "b99", "a2", "b2", "nosuch", ".sys9"))
 		case 1:
@@ -269,6 +269,10 @@ func (d Dice) Later(w naive.World, asked []string) naive.World {
 			d.joinLater(&w, naive.Alias{Name: name})
 		case 2:
 			d.rollOver(&w)
+		case 3:
+			if x := &w.Indices[d.IntN(len(w.Indices))]; len(x.Aliases) > 0 {
+				x.Aliases = x.Aliases[1:]
+			}
 		default:
 			name := d.pick("s3", ".sys-t", "as3", "nosuch")
 			if generation := ".ds-" + name + "-1"; free(w, name) && d.add(&w, generation) {
