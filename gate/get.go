@@ -113,8 +113,8 @@ func (pl *plan) placeDoc(it *docItem, j *judged) *ask.Rejection {
 	if it.b, rej = pl.bind(j, false); rej != nil {
 		return rej
 	}
-	if t.Kind == ask.Missing && !it.b.free() {
-		return pl.missing(j, t.Name) // it may come to exist before the cluster is asked
+	if t.Kind == ask.Missing && (!it.b.free() || pl.s.policy.Ruled(pl.who)) {
+		return pl.missing(j, t.Name) // it may come to exist before the cluster is asked, as an alias too
 	}
 	if t.Filtered {
 		return pl.bindAlias(it, t, isRuled(j))

@@ -45,6 +45,12 @@ func TestMissingNameUnderRule(t *testing.T) {
 	f(ruled, "/nosuch/_search", "", "GET /nosuch/_search | "+nothing)
 	f(fielded, "/nosuch,secret/_search", "", "GET /nosuch,secret/_search | "+secretAlone)
 
+	// A document is not looked for there.
+	f(role, "/nosuch/_doc/1", "", "GET /nosuch/_doc/1")
+	f(ruled, "/secret/_source/1", "", "GET /secret/_source/1")
+	f(ruled, "/nosuch/_doc/1", "", "reject 404 not_found: no such index [nosuch]")
+	f(fielded, "/nosuch/_source/1", "", "reject 404 not_found: no such index [nosuch]")
+
 	// What no filter binds is asked of names that exist.
 	const global = `{"aggs":{"g":{"global":{}}}}`
 	f(ruled, "/secret/_search", global, "GET /secret/_search | "+global)
