@@ -6,6 +6,8 @@ package mutations
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,24 +81,12 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// check applies m beside the tree and wants the comparison to fail.
+// check applies m and wants the comparison to fail.
 func (m mutation) check(t *testing.T, root string) {
-	file := filepath.Join(root, m.file)
-	text, err := os.ReadFile(file) //nolint:gosec // G304: from the list above
+	overlay, err := m.apply(root, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(text, []byte(m.old)); n != 1 {
-		t.Fatalf("%s holds %q %d times; want it once: the mutation has to follow the code", m.file, m.old, n)
-	}
-	mutated := filepath.Join(t.TempDir(), "mutated.go")
-	write(t, mutated, bytes.Replace(text, []byte(m.old), []byte(m.new), 1))
-	overlay := filepath.Join(t.TempDir(), "overlay.json")
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {file: mutated}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, overlay, list)
 	said, err := compare(root, m.noticed, overlay)
 	switch {
 	case err == nil:
@@ -105,6 +95,38 @@ func (m mutation) check(t *testing.T, root string) {
 		t.Errorf("the comparison did not run: %v\n%s", err, said)
 	default:
 		t.Log(firstLines(said, 3))
+	}
+}
+
+// apply writes the mutated file into dir, and beside it the list that has the go command
+// read it in the place of its own.
+func (m mutation) apply(root, dir string) (overlay string, err error) {
+	file := filepath.Join(root, m.file)
+	text, err := os.ReadFile(file) //nolint:gosec // G304: from the list above
+	if err != nil {
+		return "", err
+	}
+	if n := bytes.Count(text, []byte(m.old)); n != 1 {
+		return "", fmt.Errorf("%s holds %q %d times; want it once: the mutation has to follow the code", m.file, m.old, n)
+	}
+	mutated, overlay := filepath.Join(dir, "mutated.go"), filepath.Join(dir, "overlay.json")
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {file: mutated}})
+	if err != nil {
+		return "", err
+	}
+	return overlay, errors.Join(
+		os.WriteFile(mutated, bytes.Replace(text, []byte(m.old), []byte(m.new), 1), 0o600),
+		os.WriteFile(overlay, list, 0o600),
+	)
+}
+
+// TestStale holds that a mutation whose text is not in the code, or is there twice, says so.
+func TestStale(t *testing.T) {
+	for _, old := range []string{"no such text", "q."} {
+		m := mutation{file: "authz/legacy.go", old: old}
+		if _, err := m.apply("../..", t.TempDir()); err == nil || !strings.Contains(err.Error(), "want it once") {
+			t.Errorf("%q: %v; want an error", old, err)
+		}
 	}
 }
 
@@ -118,13 +140,6 @@ func compare(root, test, overlay string) (said string, err error) {
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	return string(out), err
-}
-
-func write(t *testing.T, file string, text []byte) {
-	t.Helper()
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func firstLines(text string, n int) string {
