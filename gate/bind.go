@@ -71,13 +71,16 @@ func (pl *plan) bindAnew(j *judged, open bool) (*binding, *ask.Rejection) {
 // heldByMembers reports whether an alias that keeps its name is granted by what is behind
 // it: its name does not grant what else may come to stand there.
 func (pl *plan) heldByMembers(j *judged) bool {
-	return slices.ContainsFunc(j.Allowed, func(t ask.Target) bool {
-		if !isFilteredAlias(t) {
-			return false
+	for i := range j.Allowed {
+		t := &j.Allowed[i]
+		if t.Kind != ask.Alias || !t.Filtered {
+			continue
 		}
-		_, named := pl.covers(j, names.Expr(t.Name))
-		return !named
-	})
+		if _, named := pl.covers(j, names.Expr(t.Name)); !named {
+			return true
+		}
+	}
+	return false
 }
 
 // own returns a copy of b for one request, which may add to it.
