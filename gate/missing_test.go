@@ -47,3 +47,36 @@ func TestMissing(t *testing.T) {
 	slot("/_mget", `{"docs":[{"_index":"none","_id":"1"}]}`, `"docs":`, `{"_index":"none","_id":"1","error":{"root_cause":[{`+one+`}],`+one+`}}`)
 	slot("/_msearch", "{\"index\":\"none-*\",\"allow_no_indices\":false}\n{}\n", `"took":0,"responses":`, `{"error":{"root_cause":[{`+list+`}],`+list+`},"status":404}`)
 }
+
+// TestMissingOfAList: of a list the first name is told that the cluster would tell, in its
+// words. Names that are not granted are not spoken of, whether they exist or not.
+func TestMissingOfAList(t *testing.T) {
+	s := worldWith(t, `  cluster_permissions: ["indices:data/read/*"]
+  index_permissions:
+    - {index_patterns: ["logs-*", "x*"], allowed_actions: ["*"]}
+`, staff())
+	f := func(target, want string) {
+		t.Helper()
+		out := planFor(t, s, "GET", target, "")
+		if got := gist(t, out); got != want {
+			t.Errorf("GET %s: %s; want %s", target, got, want)
+		}
+	}
+	f("/xz,xa,logs-a-1/_search", "reject 404 not_found: no such index [xz]")
+	f("/logs-*,-xz/_search", "reject 404 not_found: no such index [xz]")
+	f("/logs-*,-x*/_search?allow_no_indices=false", "reject 404 not_found: no such index [x*]")
+	f("/logs-*,-logs-*/_search?allow_no_indices=false", "reject 404 not_found: no such index [null]")
+	f("/x-*/_search?allow_no_indices=false&expand_wildcards=none", "reject 404 not_found: no such index [x-*]")
+	f("/logs-*,xz*/_search?expand_wildcards=none", "reject 404 not_found: no such index [logs-*]")
+
+	with, without := planFor(t, s, "GET", "/logs-*,-hr/_search", ""), planFor(t, s, "GET", "/logs-*,-no-hr/_search", "")
+	if got, want := gist(t, without), gist(t, with); got != want || with.Kind != Forward {
+		t.Errorf("without a forbidden name: %s; with it: %s", got, want)
+	}
+
+	body := string(ErrorBody(ask.NothingLeft([]string{"a*", "-a*"}, ask.IndexOrAlias)))
+	const want = `{"type":"index_not_found_exception","reason":"no such index [null]","resource.id":["a*","-a*"],"resource.type":"index_or_alias"}`
+	if body != `{"error":{"root_cause":[`+want+`],`+want[1:]+`,"status":404}` {
+		t.Errorf("the body is %s", body)
+	}
+}

@@ -14,13 +14,14 @@ import (
 
 // lack notes that nothing is called e, which was written out.
 func (w *walk) lack(e names.Expr) {
-	switch {
-	case !w.opts.Expand.Nothing() && !w.opts.IgnoreUnavailable:
+	nothing := w.opts.Expand.Nothing()
+	if !nothing && !w.opts.IgnoreUnavailable {
 		w.fault(ask.Fault{Name: string(e), As: ask.IndexOrAlias})
-	case w.alone && !w.opts.AllowNoIndices, w.opts.Expand.Nothing() && !w.alone && !w.opts.IgnoreUnavailable:
+		return
+	}
+	w.kept[string(e)] = true
+	if w.alone && !w.opts.AllowNoIndices || nothing && !w.alone && !w.opts.IgnoreUnavailable {
 		w.fault(ask.Fault{Name: string(e), As: ask.IndexExpression, Wildcard: e.IsWildcard()})
-	default:
-		w.kept[string(e)] = true
 	}
 }
 

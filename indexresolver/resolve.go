@@ -317,7 +317,7 @@ func (s *State) Compared(exprs []names.Expr) int {
 	}
 	n := 0
 	for _, e := range exprs {
-		if e.IsWildcard() && !e.IsAll() {
+		if e.IsWildcard() && !(len(exprs) == 1 && e.IsAll()) { // every index is known beforehand
 			excluded, _ := e.Excluded()
 			n += len(s.withPrefix(string(excluded)))
 		}

@@ -75,6 +75,10 @@ var Explanations = []Explained{
 		unlikeOpen := strings.Contains(c.Query, "expand_wildcards=") && !strings.HasSuffix(c.Query, "=open")
 		return !c.Listing && unlikeOpen && c.Want.Status == 200 && c.Got.Status == 200 && filtered.MatchString(c.Text) && strings.Contains(c.Text, "*")
 	}},
+	{"a name of more than 256 bytes in an error", func(c *Compared) bool {
+		long := slices.ContainsFunc(c.items(), func(item string) bool { return len(item) > 256 })
+		return long && c.Want.Status == c.Got.Status && c.Want.Status >= 400 && bytes.Contains(c.reason(), []byte("..."))
+	}},
 	{"a name with `{` in an error", func(c *Compared) bool {
 		return c.Ruled && c.Want.Status == 404 && c.Got.Status == 404 && strings.Contains(c.Text, "{") && !bytes.Contains(c.reason(), []byte("{"))
 	}},

@@ -86,7 +86,8 @@ func Grammar() []Production {
 
 	add("remote", "other:a1", "other:*", "*:a1", "*:*", "a1,other:a1", "other:a1,a*", ":a1", "other:", "a:b:c", "-other:a1", "a*,-other:*", "oth*:a1", "nosuch*:nosuch", "other:-a1", "<other:a1>", "_all:a1", "*:-a1")
 	add("selector", "a1::data", "a*::failures", "ds1::data", "a1::", "::data", "a1::nosuch", "other:a1::data")
-	add("illegal", "A1", "a1 ", " a1", "a 1", `a"1`, "a|1", `a\1`, "a#1", "a:1", "a>1", "+a1", ".", "..", "_", "_foo", "_a*", "a1,_foo", "a*,_foo", "_foo,nosuch", "nosuch,_foo", "_all,_foo", "_all,a1", "a1,_all", "_ALL", "*a b*", "A*", strings.Repeat("n", 256), strings.Repeat("ö", 128), "a\u0000b", "a\tb", "\u200b", "日本", "a1#", "[a1]", "{a1}", "(a1)", "a1;b1", "a1&b1", "a1=b1", "a@1", "~a1", "!a1", "a1!", "$a", "^a1", "a`1", "a'1")
+	add("illegal",
+		"A1", "a1 ", " a1", "a 1", `a"1`, "a|1", `a\1`, "a#1", "a:1", "a>1", "+a1", ".", "..", "_", "_foo", "_a*", "a1,_foo", "a*,_foo", "_foo,nosuch", "nosuch,_foo", "_all,_foo", "_all,a1", "a1,_all", "_ALL", "*a b*", "A*", strings.Repeat("n", 256), strings.Repeat("n", 300), strings.Repeat("ö", 128), "a\u0000b", "a\tb", "\u200b", "日本", "a1#", "[a1]", "{a1}", "(a1)", "a1;b1", "a1&b1", "a1=b1", "a@1", "~a1", "!a1", "a1!", "$a", "^a1", "a`1", "a'1")
 	return all
 }
 
