@@ -32,12 +32,12 @@ func TestChanges(t *testing.T) {
 }
 
 func testChanges(t *testing.T, kind testbed.Kind) {
-	w := &world{t: t, node: testbed.Own(t, testbed.Options{Kind: kind}), streams: kind != testbed.ES710}
+	w := &world{t: t, node: testbed.Cluster(t, kind), streams: kind != testbed.ES710}
 	w.load()
 	guards := map[string]*guardproc.Proc{}
 	for _, mode := range modeNames {
 		guards[mode] = guardproc.Start(t, guardproc.Options{
-			Security: guardproc.WriteSecurity(t, policy(t, mode)), Upstream: w.node.URL,
+			Security: guardproc.WriteSecurity(t, policy(t, mode, roles)), Upstream: w.node.URL,
 			Config: fmt.Sprintf("state: {max_age: %v}\n", staleness),
 		})
 	}

@@ -33,11 +33,15 @@ func startFreezer(t *testing.T, node string) (*freezer, string) {
 	return f, server.URL
 }
 
+// wait returns when nothing is frozen.
+func (f *freezer) wait() {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+}
+
 func (f *freezer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	state := strings.HasPrefix(r.URL.Path, "/_cluster/state")
-	if state {
-		f.mu.RLock() // before it is asked ...
-		f.mu.RUnlock()
+	if strings.HasPrefix(r.URL.Path, "/_cluster/state") {
+		f.wait()
 		w = &late{w, f}
 	}
 	f.pass.ServeHTTP(w, r)
@@ -51,8 +55,7 @@ type late struct {
 
 // WriteHeader waits.
 func (l *late) WriteHeader(status int) {
-	l.f.mu.RLock()
-	defer l.f.mu.RUnlock()
+	l.f.wait()
 	l.ResponseWriter.WriteHeader(status)
 }
 
@@ -67,7 +70,7 @@ func TestFrozen(t *testing.T) {
 			guards := map[string]*guardproc.Proc{}
 			for _, mode := range modeNames {
 				guards[mode] = guardproc.Start(t, guardproc.Options{
-					Security: guardproc.WriteSecurity(t, policy(t, mode)), Upstream: upstream, Config: "state: {timeout: 100ms}\n",
+					Security: guardproc.WriteSecurity(t, policy(t, mode, roles)), Upstream: upstream, Config: "state: {timeout: 100ms}\n",
 				})
 			}
 			l := newLoad(t, w, guards)

@@ -80,8 +80,8 @@ var modes = map[string]string{
 	"v4":       "privileges_evaluation_type: v4",
 }
 
-// policy makes the security folder of a mode.
-func policy(t testing.TB, mode string) map[string]string {
+// policy makes the security folder of a mode; each role has one user, of its name.
+func policy(t testing.TB, mode string, roles map[string][]entry) map[string]string {
 	t.Helper()
 	users, all, mapping := map[string]any{}, map[string]any{}, map[string]any{}
 	hash := guardproc.Hash(t, password)
