@@ -21,8 +21,10 @@ func (w *world) changers() []func(*rand.Rand) {
 func (w *world) memberBecomesAlias(rnd *rand.Rand) {
 	w.aliases(removeIndex("mem-1"), add("vault-1", "mem-1"))
 	w.journal.revoke("aliased", "mem-1")
+	w.journal.revoke("writes", "mem-1")
 	pause(rnd)
 	w.aliases(remove("vault-1", "mem-1"))
+	w.journal.grant("writes", "mem-1")
 	w.enter("mem-1", "al-1")
 	pause(rnd)
 }
@@ -43,10 +45,10 @@ func (w *world) memberIsReused(rnd *rand.Rand) {
 // behind the alias.
 func (w *world) swapIndexAndAlias(rnd *rand.Rand) {
 	w.aliases(removeIndex("swap-1"), add("vault-2", "swap-1"))
-	w.journal.revoke("wide", "swap-1 as an index")
+	w.journal.revoke("writes", "swap-1")
 	pause(rnd)
 	w.aliases(remove("vault-2", "swap-1"))
-	w.journal.grant("wide", "swap-1 as an index")
+	w.journal.grant("writes", "swap-1")
 	w.make("swap-1")
 	pause(rnd)
 }
@@ -118,8 +120,10 @@ func (w *world) rollStream(rnd *rand.Rand) {
 	}
 	w.do("DELETE", "/_data_stream/ds-app", "")
 	w.aliases(add("vault-1", ".ds-ds-app-000001"))
+	w.journal.revoke("writes", ".ds-ds-app-000001")
 	pause(rnd)
 	w.aliases(remove("vault-1", ".ds-ds-app-000001"))
+	w.journal.grant("writes", ".ds-ds-app-000001")
 	w.do("PUT", "/_data_stream/ds-app", "")
 	w.fill("ds-app")
 	pause(rnd)

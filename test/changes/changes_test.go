@@ -61,8 +61,51 @@ func testChanges(t *testing.T, kind testbed.Kind) {
 		}
 		loop(uint64(100+i), func(rnd *rand.Rand) { l.ask(p, rnd) })
 	}
+	loop(200, l.own)
+	loop(201, l.control)
 	all.Wait()
+	l.checkSettled()
+	w.checkWritten()
+	l.checkBusy()
 	l.report()
+}
+
+// checkBusy: a run in which too little happened shows nothing.
+func (l *load) checkBusy() {
+	if n := l.world.changes.Load(); n < 50 {
+		l.t.Errorf("%d changes; want at least 50", n)
+	}
+	for i := range people {
+		p := &people[i]
+		if n := l.shown[p.name]; n < 20 && (p.name != "streamed" || l.world.streams) {
+			l.t.Errorf("%s was shown %d marks; want at least 20", p.name, n)
+		}
+	}
+	for mode, g := range l.guards {
+		if n := g.Metric(l.t, "guard_panics_total"); n != 0 {
+			l.t.Errorf("%s: %v panics", mode, n)
+		}
+	}
+}
+
+// control asks the node itself what people ask: what fails there is no fault of guard's.
+func (l *load) control(rnd *rand.Rand) {
+	p := &people[rnd.IntN(len(people))]
+	q := lists[rnd.IntN(len(lists))].on(p.places[rnd.IntN(len(p.places))], "")
+	if rnd.IntN(3) == 0 {
+		q = singles[rnd.IntN(len(singles))].on(p.single[rnd.IntN(len(p.single))], "")
+	}
+	res, err := l.world.node.Do(q.method, q.path, q.body)
+	if err != nil {
+		l.t.Errorf("the node itself: %v", err)
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tally[fmt.Sprint("the node itself ", res.Status)]++
+	if res.Status/100 == 5 {
+		l.faults[fmt.Sprintf("the node itself: %d %.200s", res.Status, res.Body)]++
+	}
 }
 
 func (l *load) report() {

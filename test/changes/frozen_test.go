@@ -78,7 +78,9 @@ func TestFrozen(t *testing.T) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			w.aliases(removeIndex("mem-1"), add("vault-1", "mem-1"))
-			w.aliases(removeIndex("swap-1"), add("vault-2", "swap-1"))
+			w.aliases(removeIndex("swap-1"), add("vault-2", "swap-1"), add("vault-2", "swap-8"))
+			w.journal.grant("pub", "sec-1")
+			w.aliases(removeIndex("pub-1"), add("sec-1", "pub-1"))
 			if w.streams {
 				w.do("DELETE", "/_data_stream/ds-app", "")
 				w.aliases(add("vault-1", ".ds-ds-app-000001"))
@@ -116,10 +118,10 @@ func (l *load) askAll(mode string, p *person) {
 	for _, part := range []struct {
 		questions []question
 		places    []string
-	}{{lists, p.places}, {singles, p.single}} {
+	}{{lists, p.places}, {singles, p.single}, {writes, p.single}} {
 		for _, q := range part.questions {
 			for _, place := range part.places {
-				l.put(mode, p, q.on(place, ""))
+				l.put(mode, p, q.on(place, p.name))
 			}
 		}
 	}

@@ -190,7 +190,9 @@ func (w *world) load() {
 	for _, index := range []string{"vault-1", "vault-2", "sec-1", "sec-2", "pub-0", "pub-1", "pub-2", "swap-1", "own-0"} {
 		w.make(index)
 	}
-	w.journal.grant("wide", "swap-1 as an index")
+	for _, name := range []string{"swap-1", "mem-1", ".ds-ds-app-000001"} {
+		w.journal.grant("writes", name) // it is what its writers think
+	}
 	w.enter("mem-1", "al-1")
 	w.enter("mem-0", "al-2")
 	w.enter("mem-2", "al-2")
