@@ -2,6 +2,7 @@ package fls
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"guard/internal/esjson"
@@ -46,18 +47,22 @@ type hit struct {
 type AnswerError struct {
 	Offset int
 	Msg    string
-	Err    error // the syntax error, if it is one
+	Err    error // the syntax error, if it is one, or ErrOtherIndex
 }
+
+// ErrOtherIndex tells that an answer holds something of an index that was not asked for: a
+// name has come to mean something else than was decided.
+var ErrOtherIndex = errors.New("the answer is of an index that was not asked for")
 
 // Error says what of the answer was not understood, and where.
 func (e *AnswerError) Error() string {
-	if e.Err != nil {
+	if e.Msg == "" {
 		return fmt.Sprintf("cannot filter answer: %v", e.Err)
 	}
 	return fmt.Sprintf("cannot filter answer: %s at offset %d", e.Msg, e.Offset)
 }
 
-// Unwrap returns the syntax error, if it is one.
+// Unwrap returns what can be asked for.
 func (e *AnswerError) Unwrap() error { return e.Err }
 
 func fault(at int, format string, args ...any) error {

@@ -2,6 +2,7 @@ package fls
 
 import (
 	"bytes"
+	"fmt"
 
 	"guard/internal/esjson"
 )
@@ -68,7 +69,7 @@ func (f *filter) hitIndex(i int) (end int, keep bool, err error) {
 	if f.projected == nil || !bytes.Equal(name, f.index) {
 		p := f.Visible(name)
 		if p == nil {
-			return i, false, fault(i, "found a hit of index %s, which was not asked for", quote(name))
+			return i, false, &AnswerError{Offset: i, Msg: fmt.Sprintf("found a hit of index %s, which was not asked for", quote(name)), Err: ErrOtherIndex}
 		}
 		f.index, f.projected = append(f.index[:0], name...), p
 	}

@@ -1,6 +1,9 @@
 package gate
 
 import (
+	"errors"
+
+	"guard/fls"
 	"guard/internal/ask"
 )
 
@@ -29,6 +32,10 @@ type Outcome struct {
 	// Route is the endpoint's id for metrics ("search"); empty when none matched.
 	Route string
 }
+
+// Reads reports whether nothing is changed by what the outcome says, so that it may be
+// planned anew when it has been done.
+func (o *Outcome) Reads() bool { return o.Kind != Forward || o.Forward.Repeatable }
 
 // Answer is an HTTP answer that is whole in memory.
 type Answer struct {
@@ -91,6 +98,11 @@ type Treatment interface {
 	// of a.Body, which is not changed.
 	Treat(a Answer) (Answer, error)
 }
+
+// Moved reports whether err says that an answer holds something of an index that was not
+// asked for: a name has come to mean something else since the snapshot was made. A read is
+// right on a newer one.
+func Moved(err error) bool { return errors.Is(err, fls.ErrOtherIndex) }
 
 // Lines plans the body of a bulk line by line. It is used by one request alone, in
 // the order of the lines.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"guard/fls"
 	"guard/internal/ask"
 	"guard/internal/esjson"
 )
@@ -108,6 +109,9 @@ func (c *documentCheck) check(body []byte) (failed bool, err error) {
 			outcome, ok = true, slices.Contains(c.kind.values, string(scan.Value))
 		default:
 			other = other || !slices.Contains(c.kind.members, key)
+		}
+		if !ok && string(scan.Key) == "_index" {
+			return false, fmt.Errorf("it has _index: %s: %w", clipped(scan.Value), fls.ErrOtherIndex)
 		}
 		if !ok {
 			return false, fmt.Errorf("it has %s: %s", scan.Key, clipped(scan.Value))

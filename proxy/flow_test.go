@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"guard/fls"
 	"guard/gate"
 	"guard/internal/ask"
 )
@@ -362,4 +363,37 @@ func TestOpaqueID(t *testing.T) {
 			t.Errorf("%s: an id that the client did not send", name)
 		}
 	}
+}
+
+// moved is how an answer of an index that was not asked for is treated.
+type moved struct{}
+
+func (moved) Treat(gate.Answer) (gate.Answer, error) {
+	return gate.Answer{}, fmt.Errorf("cannot filter: %w", fls.ErrOtherIndex)
+}
+
+// TestMovedNames: a read whose answer is of another index than was decided is planned once
+// more, on newer state; a write is not made twice.
+func TestMovedNames(t *testing.T) {
+	f := func(reads, stays bool, status int, part string, asked int) {
+		t.Helper()
+		node := newFake(t)
+		plan := func(treat gate.Treatment) func(*ask.Principal, *ask.Request, gate.Known) gate.Outcome {
+			return func(*ask.Principal, *ask.Request, gate.Known) gate.Outcome {
+				return gate.Outcome{Kind: gate.Forward, Forward: gate.Forwarding{Call: gate.Call{Method: "GET", Target: "/x", Repeatable: reads}, Treat: treat}}
+			}
+		}
+		newer := &fakeGate{restricted: true, plan: plan(nil)}
+		if stays {
+			newer.plan = plan(moved{})
+		}
+		older := &fakeGate{restricted: true, fresher: newer, plan: plan(moved{})}
+		a := startGuard(t, older, testConfig(node.url())).send(request("GET", "/x", "", ""))
+		if n := len(node.requests()); a.status != status || !strings.Contains(a.body, part) || n != asked {
+			t.Errorf("got %d %q after %d calls; want %d %q after %d", a.status, a.body, n, status, part, asked)
+		}
+	}
+	f(true, false, 200, "", 2)
+	f(true, true, 502, "can't be filtered", 2) // it was right on neither
+	f(false, false, 502, "is unknown", 1)
 }

@@ -151,7 +151,8 @@ func loginReason(met ask.Limit) ask.Reason {
 }
 
 // plan asks the gate until it knows what happens. All of it is on one snapshot; only a
-// need for newer state starts again, once, on a newer one (law 10).
+// need for newer state, and a read whose answer shows it, starts again, once, on a newer one
+// (law 10).
 func (t *turn) plan(planner Planner, id ask.Identity, unfair error) reply {
 	for fresh := false; ; fresh = true {
 		t.who, t.cluster = planner.Principal(id), planner.Cluster()
@@ -174,7 +175,13 @@ func (t *turn) plan(planner Planner, id ask.Identity, unfair error) reply {
 		case err != nil:
 			return t.fail(err)
 		case out.Kind != gate.Need:
-			return t.act(&out)
+			r, err := t.act(&out)
+			switch {
+			case err == nil:
+				return r
+			case fresh || !out.Reads() || !gate.Moved(err):
+				return t.fail(err)
+			}
 		case fresh:
 			return t.refuse(&ask.Rejection{
 				Status: 503, Public: "the state of the cluster keeps changing; try again", Reason: ask.ReasonStateStale,
@@ -229,18 +236,14 @@ func (t *turn) rounds(planner Planner, fresh bool) (gate.Outcome, error) {
 }
 
 // act does what the outcome says.
-func (t *turn) act(out *gate.Outcome) reply {
+func (t *turn) act(out *gate.Outcome) (reply, error) {
 	switch out.Kind {
 	case gate.Local:
-		return reply{whole: out.Local, reads: true}
+		return reply{whole: out.Local, reads: true}, nil
 	case gate.Forward:
-		r, err := t.forward(&out.Forward)
-		if err != nil {
-			return t.fail(err)
-		}
-		return r
+		return t.forward(&out.Forward)
 	default:
-		return t.refuse(&out.Rejection)
+		return reply{}, &out.Rejection
 	}
 }
 
