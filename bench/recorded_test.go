@@ -112,6 +112,15 @@ func (c client) Fetch(ctx context.Context, method, target string) (int, []byte, 
 	return res.StatusCode, body, err
 }
 
+// Stream makes a client a source.Fetcher.
+func (c client) Stream(ctx context.Context, method, target string, read func(int, io.Reader) error) error {
+	status, body, err := c.Fetch(ctx, method, target)
+	if err != nil {
+		return err
+	}
+	return read(status, bytes.NewReader(body))
+}
+
 func serveStub(t *testing.T) client {
 	t.Helper()
 	s, err := newStub()

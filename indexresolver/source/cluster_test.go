@@ -1,9 +1,11 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/url"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -90,7 +93,16 @@ func (c *cluster) count(prefix string) int {
 	return n
 }
 
-func (c *cluster) Fetch(ctx context.Context, method, target string) (int, []byte, error) {
+// Stream hands over an answer in pieces, as a socket does.
+func (c *cluster) Stream(ctx context.Context, method, target string, read func(int, io.Reader) error) error {
+	status, body, err := c.serve(ctx, method, target)
+	if err != nil {
+		return err
+	}
+	return read(status, iotest.HalfReader(bytes.NewReader(body)))
+}
+
+func (c *cluster) serve(ctx context.Context, method, target string) (int, []byte, error) {
 	if method != "GET" {
 		c.t.Errorf("method %s; the state is only read", method)
 	}

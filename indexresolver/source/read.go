@@ -5,10 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"net/http"
-	"slices"
-	"strings"
 
 	"guard/indexresolver"
 )
@@ -20,12 +16,16 @@ type reader struct {
 	engine indexresolver.Engine // unknown until the cluster told it
 }
 
-// The targets that are asked.
+// The targets that are asked. Of the state only what is used: the filter is on names of
+// members, so a name of an index with dots in it is matched by the star as any other.
 const (
 	rootTarget    = "/"
 	versionTarget = "/_cluster/state/version"
-	stateTarget   = "/_cluster/state/version,metadata"
-	aliasTarget   = "/_alias?expand_wildcards=all"
+	stateTarget   = "/_cluster/state/version,metadata?filter_path=cluster_uuid,state_uuid,version,metadata.cluster_coordination.term" +
+		",metadata.indices.*.state,metadata.indices.*.system,metadata.indices.*.aliases,metadata.indices.*.aliases_version,metadata.indices.*.mappings" +
+		",metadata.indices.*.settings.index.uuid,metadata.indices.*.settings.index.hidden,metadata.indices.*.settings.index.sort.field" +
+		",metadata.indices.*.settings.index.analysis.analyzer,metadata.data_stream"
+	aliasTarget = "/_alias?expand_wildcards=all"
 )
 
 // maxTries is how often state and aliases are read until both are of one moment.
@@ -38,7 +38,8 @@ var errUnsteady = errors.New("the names of the cluster change faster than they c
 // that has the rest, so two are read. They are of one moment if the state around the
 // second is the same, or at least every index's count of changes to its aliases:
 // moving shards change the state all the time.
-func (r *reader) contents(ctx context.Context, seen *stamp) (*indexresolver.Contents, stamp, error) {
+// old is what is known; what has stayed the same is shared with it.
+func (r *reader) contents(ctx context.Context, seen *stamp, old *indexresolver.State) (*indexresolver.Contents, stamp, error) {
 	before, err := r.version(ctx)
 	if err != nil {
 		r.engine = indexresolver.Engine{} // whoever answers next may be another
@@ -52,19 +53,19 @@ func (r *reader) contents(ctx context.Context, seen *stamp) (*indexresolver.Cont
 			return nil, stamp{}, err
 		}
 	}
-	var counted map[string]aliasCount
+	kept := newKept(old)
+	counted, again := uint64(0), false
 	for range maxTries {
-		aliases, err := r.aliases(ctx)
+		aliases, err := r.aliases(ctx, kept)
 		if err != nil {
 			return nil, stamp{}, err
 		}
-		state, err := r.state(ctx)
+		state, err := r.state(ctx, kept, aliases)
 		if err != nil {
 			return nil, stamp{}, err
 		}
-		counts := state.aliasCounts()
-		steady := state.sameState(before) || maps.Equal(counts, counted)
-		before, counted = state.stamp, counts
+		steady := state.sameState(before) || again && state.aliasChanges == counted
+		before, counted, again = state.stamp, state.aliasChanges, true
 		if steady {
 			c, err := state.contents(aliases)
 			if err != nil {
@@ -75,41 +76,6 @@ func (r *reader) contents(ctx context.Context, seen *stamp) (*indexresolver.Cont
 		}
 	}
 	return nil, stamp{}, errUnsteady
-}
-
-// aliasCount tells whether the aliases of an index have changed.
-type aliasCount struct {
-	uuid    string
-	version uint64
-}
-
-func (s *clusterState) aliasCounts() map[string]aliasCount {
-	out := make(map[string]aliasCount, len(s.Metadata.Indices))
-	for name, m := range s.Metadata.Indices {
-		out[name] = aliasCount{m.Settings.Index.UUID, m.AliasesVersion}
-	}
-	return out
-}
-
-func (r *reader) get(ctx context.Context, target string, into any) error {
-	status, body, err := r.fetch.Fetch(ctx, http.MethodGet, target)
-	if err != nil {
-		return fmt.Errorf("cannot get %s: %w", target, err)
-	}
-	if status != http.StatusOK {
-		return statusError(target, status, body)
-	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("cannot read the answer to %s: %w", target, err)
-	}
-	return nil
-}
-
-// maxQuoted bounds what an error quotes of an answer.
-const maxQuoted = 200
-
-func statusError(target string, status int, body []byte) error {
-	return fmt.Errorf("cannot get %s: status %d, %q", target, status, body[:min(len(body), maxQuoted)])
 }
 
 // stamp identifies a state of a cluster.
@@ -165,92 +131,19 @@ func (r *reader) root(ctx context.Context) (indexresolver.Engine, error) {
 	return indexresolver.ParseEngine(distribution, answer.Version.Number)
 }
 
-// aliasDetails is an alias as one index has it.
-type aliasDetails struct {
-	Filter        json.RawMessage `json:"filter"`
-	IndexRouting  string          `json:"index_routing"`
-	SearchRouting string          `json:"search_routing"`
-	IsHidden      bool            `json:"is_hidden"`
-}
-
-// aliases returns the aliases of each index.
-func (r *reader) aliases(ctx context.Context) (map[string]map[string]aliasDetails, error) {
-	var answer map[string]struct {
-		Aliases map[string]aliasDetails `json:"aliases"`
-	}
-	if err := r.get(ctx, aliasTarget, &answer); err != nil {
-		return nil, err
-	}
-	out := make(map[string]map[string]aliasDetails, len(answer))
-	for index, a := range answer {
-		out[index] = a.Aliases
-	}
-	return out, nil
-}
-
-// clusterState is what is used of the answer to stateTarget.
+// clusterState is what is used of the answer to stateTarget. The indices are those of the
+// other answer too, see decode.go.
 type clusterState struct {
 	stamp
-	Metadata struct {
-		Coordination struct {
-			Term uint64 `json:"term"`
-		} `json:"cluster_coordination"`
-		Indices     map[string]indexMetadata `json:"indices"`
+	indices      []indexresolver.Index
+	aliasChanges uint64 // hash of how often the aliases of each index have changed
+	unequal      error  // in what the two answers differ, if they do
+	Metadata     struct {
 		DataStreams struct {
 			Streams map[string]dataStreamMetadata `json:"data_stream"`
 			Aliases map[string]json.RawMessage    `json:"data_stream_aliases"`
 		} `json:"data_stream"`
 	} `json:"metadata"`
-}
-
-type indexMetadata struct {
-	State          string                     `json:"state"`
-	System         bool                       `json:"system"`
-	Aliases        []string                   `json:"aliases"`
-	AliasesVersion uint64                     `json:"aliases_version"`
-	Mappings       map[string]json.RawMessage `json:"mappings"`
-	Settings       struct {
-		Index struct {
-			Hidden string `json:"hidden"`
-			UUID   string `json:"uuid"`
-			Sort   struct {
-				Field settingList `json:"field"`
-			} `json:"sort"`
-			Analysis struct {
-				Analyzer settingNames `json:"analyzer"`
-			} `json:"analysis"`
-		} `json:"index"`
-	} `json:"settings"`
-}
-
-// settingList is a setting with several values, as it was set: a list of them or one text
-// with commas between them.
-type settingList []string
-
-// UnmarshalJSON reads both forms.
-func (l *settingList) UnmarshalJSON(b []byte) error {
-	var text string
-	if json.Unmarshal(b, &text) != nil {
-		return json.Unmarshal(b, (*[]string)(l))
-	}
-	for s := range strings.SplitSeq(text, ",") {
-		if s = strings.TrimSpace(s); s != "" {
-			*l = append(*l, s)
-		}
-	}
-	return nil
-}
-
-// settingNames are the names below a setting, sorted.
-type settingNames []string
-
-// UnmarshalJSON takes what is no object for none: clusters check no setting of that kind.
-func (n *settingNames) UnmarshalJSON(b []byte) error {
-	var named map[string]json.RawMessage
-	if json.Unmarshal(b, &named) == nil {
-		*n = slices.Sorted(maps.Keys(named))
-	}
-	return nil
 }
 
 type dataStreamMetadata struct {
@@ -260,27 +153,14 @@ type dataStreamMetadata struct {
 	} `json:"indices"`
 }
 
-func (r *reader) state(ctx context.Context) (clusterState, error) {
-	var s clusterState
-	if err := r.get(ctx, stateTarget, &s); err != nil {
-		return clusterState{}, err
-	}
-	if s.Metadata.Indices == nil {
-		return clusterState{}, fmt.Errorf("the answer to %s has no metadata.indices", stateTarget)
-	}
-	s.term = s.Metadata.Coordination.Term
-	return s, s.check(stateTarget)
-}
-
 // contents joins the state with the aliases of the other answer.
-func (s *clusterState) contents(aliases map[string]map[string]aliasDetails) (*indexresolver.Contents, error) {
-	c := &indexresolver.Contents{ClusterUUID: s.ClusterUUID, StateUUID: s.StateUUID, Term: s.term, Version: s.Version}
-	for name, m := range s.Metadata.Indices {
-		x, err := m.index(name, aliases[name])
-		if err != nil {
-			return nil, fmt.Errorf("cannot read index %q: %w", name, err)
-		}
-		c.Indices = append(c.Indices, x)
+func (s *clusterState) contents(aliases aliasAnswer) (*indexresolver.Contents, error) {
+	c := &indexresolver.Contents{ClusterUUID: s.ClusterUUID, StateUUID: s.StateUUID, Term: s.term, Version: s.Version, Indices: s.indices}
+	if s.unequal != nil {
+		return nil, s.unequal
+	}
+	if err := s.knows(aliases); err != nil {
+		return nil, err
 	}
 	if n := len(s.Metadata.DataStreams.Aliases); n > 0 {
 		// Their filters are stored in a form of their own; without them a filter would be lost.
@@ -294,38 +174,4 @@ func (s *clusterState) contents(aliases map[string]map[string]aliasDetails) (*in
 		c.DataStreams = append(c.DataStreams, d)
 	}
 	return c, nil
-}
-
-func (m *indexMetadata) index(name string, details map[string]aliasDetails) (indexresolver.Index, error) {
-	x := indexresolver.Index{Name: name, UUID: m.Settings.Index.UUID, System: m.System, Hidden: m.Settings.Index.Hidden == "true", Sort: m.Settings.Index.Sort.Field}
-	x.Analyzers = m.Settings.Index.Analysis.Analyzer
-	switch m.State {
-	case "open":
-	case "close":
-		x.Closed = true
-	default:
-		return x, fmt.Errorf("state %q is unknown; want open or close", m.State)
-	}
-	switch len(m.Mappings) {
-	case 0:
-		x.Mapping = []byte("{}")
-	case 1:
-		for _, mapping := range m.Mappings { // under the name of its type
-			x.Mapping = mapping
-		}
-	default:
-		return x, fmt.Errorf("it has %d mapping types; want one", len(m.Mappings))
-	}
-	listed := slices.Sorted(slices.Values(m.Aliases))
-	if told := slices.Sorted(maps.Keys(details)); !slices.Equal(listed, told) {
-		return x, fmt.Errorf("its aliases are %q in the state and %q in the list of aliases", listed, told)
-	}
-	for _, alias := range listed {
-		d := details[alias]
-		x.Aliases = append(x.Aliases, indexresolver.Membership{
-			Alias: alias, Filter: d.Filter, IndexRouting: d.IndexRouting, SearchRouting: d.SearchRouting,
-			Hidden: d.IsHidden,
-		})
-	}
-	return x, nil
 }

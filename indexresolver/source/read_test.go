@@ -26,7 +26,7 @@ func TestReadIndices(t *testing.T) {
 		"aliased": {State: "open", Mapping: `{"_doc":{}}`, Aliases: map[string]string{"al": `{"filter":{"term":{"f":1}},"index_routing":"1","search_routing":"2","is_write_index":true,"is_hidden":true}`}},
 	}
 	r := reader{fetch: c}
-	got, _, err := r.contents(t.Context(), nil)
+	got, _, err := r.contents(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestReadRefuses(t *testing.T) {
 			return 0, "", false
 		}
 		r := reader{fetch: c}
-		got, _, err := r.contents(t.Context(), nil)
+		got, _, err := r.contents(t.Context(), nil, nil)
 		if err == nil || !strings.Contains(err.Error(), wantErr) || got != nil {
 			t.Errorf("%s answered %s: %v, %v; want an error with %q", target, answer, got, err, wantErr)
 		}
@@ -84,11 +84,18 @@ func TestReadRefuses(t *testing.T) {
 	f(rootTarget, `{"version":{"number":"nine"}}`, "cannot read the version")
 	f(rootTarget, `{"version":{"distribution":"other","number":"1.0"}}`, `distribution "other"`)
 	f(aliasTarget, `[]`, "cannot read the answer to /_alias")
-	f(stateTarget, `{`+stamp+`}`, "no metadata.indices")
+	f(stateTarget, `{`+stamp+`}`, "has no metadata")
 	f(stateTarget, `{"metadata":{"indices":{}}}`, "names no state")
+	f(stateTarget, state(`"indices":{"a":{"state":"open"},"a":{"state":"open"}}`), `duplicate key "a"`)
+	f(stateTarget, state(`"indices":{"a":{"state":"open","state":"close"}}`), `duplicate key "state"`)
+	f(stateTarget, state(`"indices":{}`)+"x", "want the end of the text")
+	f(stateTarget, state(`"indices":{"a":{"state":"open"`), "cannot read the answer to /_cluster/state/version,metadata")
+	f(aliasTarget, `{"a":{"aliases":{}},"b":{"aliases":{"al":{}}}}`, `index "b": it has the aliases ["al"] and is not in the state`)
+	f(aliasTarget, `{"a":{"aliases":{"al":{"filter":7}}}}`, `alias "al": a filter is a number`)
+	f(aliasTarget, `{"a":{"aliases":{"al":{"is_hidden":"true"}}}}`, "want true or false")
 	f(stateTarget, state(`"indices":{"a":{"state":"odd"}}`), `cannot read index "a": state "odd"`)
 	f(stateTarget, state(`"indices":{"a":{}}`), `state ""`)
-	f(stateTarget, state(`"indices":{"a":{"state":"open","settings":{"index":{"sort":{"field":{"a":1}}}}}}`), "cannot unmarshal object")
+	f(stateTarget, state(`"indices":{"a":{"state":"open","settings":{"index":{"sort":{"field":{"a":1}}}}}}`), "a list of fields is an object")
 	f(stateTarget, state(`"indices":{"a":{"state":"open","mappings":{"x":{},"y":{}}}}`), "2 mapping types")
 	f(stateTarget, state(`"indices":{"a":{"state":"open","aliases":["al"]}}`), `its aliases are ["al"] in the state and []`)
 	f(stateTarget, state(`"indices":{},"data_stream":{"data_stream":{},"data_stream_aliases":{"x":{}}}`), "1 aliases of data streams")
@@ -101,8 +108,8 @@ func TestReadReportsTheStatus(t *testing.T) {
 			return 503, `{"error":"` + strings.Repeat("x", 1000) + `"}`, asked == target
 		}
 		r := reader{fetch: c}
-		_, _, err := r.contents(t.Context(), nil)
-		if err == nil || !strings.Contains(err.Error(), target+": status 503") || len(err.Error()) > 400 {
+		_, _, err := r.contents(t.Context(), nil, nil)
+		if err == nil || !strings.Contains(err.Error(), target+": status 503") || len(err.Error()) > len(target)+300 {
 			t.Errorf("%s: %v; want a short error with the status", target, err)
 		}
 	}
@@ -120,7 +127,7 @@ func TestEngineIsAskedAgainAfterAnError(t *testing.T) {
 			}
 			return 503, "", !ok
 		}
-		got, _, err := r.contents(t.Context(), nil)
+		got, _, err := r.contents(t.Context(), nil, nil)
 		if (err == nil) != ok || ok && got.Engine.Version != number {
 			t.Errorf("contents are %+v, %v; want version %s", got, err, number)
 		}
@@ -157,7 +164,7 @@ func FuzzState(f *testing.F) {
 			return 0, "", false
 		}
 		r := reader{fetch: c}
-		contents, _, err := r.contents(t.Context(), nil)
+		contents, _, err := r.contents(t.Context(), nil, nil)
 		if err != nil {
 			return
 		}

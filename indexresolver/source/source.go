@@ -18,12 +18,6 @@ import (
 	"guard/indexresolver"
 )
 
-// Fetcher sends one request of guard's own account to the cluster and returns the
-// whole answer. target is a path with its query. The proxy owns the sockets.
-type Fetcher interface {
-	Fetch(ctx context.Context, method, target string) (status int, body []byte, err error)
-}
-
 // Config says how often and how long a Source asks. Zero values take the defaults.
 type Config struct {
 	Wait     time.Duration // of one long poll; default 15 s
@@ -195,7 +189,7 @@ func (s *Source) update(ctx context.Context) error {
 	defer cancel()
 	began := time.Now()
 	old, seen := s.state.Load(), s.seen.Load()
-	contents, stamp, err := s.read.contents(ctx, seen)
+	contents, stamp, err := s.read.contents(ctx, seen, old)
 	switch {
 	case err != nil:
 		return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 )
@@ -146,18 +147,23 @@ func (s *Source) reached(ctx context.Context, version uint64, wait time.Duration
 	ctx, cancel := context.WithTimeout(ctx, wait+s.config.Timeout)
 	defer cancel()
 	target := fmt.Sprintf("/_cluster/state/version?wait_for_metadata_version=%d&wait_for_timeout=%dms", version, wait.Milliseconds())
-	status, body, err := s.read.fetch.Fetch(ctx, http.MethodGet, target)
-	switch {
-	case err != nil:
-		return false, err
-	case status == http.StatusOK:
-		return true, nil
-	case status == http.StatusInternalServerError && bytes.Contains(body, []byte(`"null_pointer_exception"`)):
-		return false, nil
-	case status == http.StatusBadRequest || status == http.StatusForbidden || status == http.StatusMethodNotAllowed:
-		return false, fmt.Errorf("%w: %w", errNoLongPoll, statusError(target, status, body))
+	answered, reached := false, false
+	err := s.read.fetch.Stream(ctx, http.MethodGet, target, func(status int, body io.Reader) error {
+		answered = true
+		switch text, err := io.ReadAll(io.LimitReader(body, maxSmall)); {
+		case err != nil:
+			return err
+		case status == http.StatusOK:
+			reached = true
+		case status != http.StatusInternalServerError || !bytes.Contains(text, []byte(`"null_pointer_exception"`)):
+			return refusal(target, status, bytes.NewReader(text))
+		}
+		return nil
+	})
+	if answered && isRefused(err) {
+		return false, fmt.Errorf("%w: %w", errNoLongPoll, err)
 	}
-	return false, statusError(target, status, body)
+	return reached && err == nil, err
 }
 
 // poll asks again and again, with a cheap question first.

@@ -191,7 +191,7 @@ func (c *Cluster) await(q *Request) {
 const (
 	versionTarget = "/_cluster/state/version"
 	lookTarget    = "/_cluster/state/blocks"
-	stateTarget   = "/_cluster/state/version,metadata"
+	stateTarget   = "/_cluster/state/version,metadata" // with a filter
 	aliasTarget   = "/_alias?expand_wildcards=all"
 
 	stamp   = `"cluster_name":"stub","cluster_uuid":"c1","version":9,"state_uuid":"s1"`
@@ -210,7 +210,7 @@ func ownAnswer(q *Request) (string, bool) {
 		return jsonAnswer(q, root), true
 	case q.Target == aliasTarget:
 		return jsonAnswer(q, aliases), true
-	case q.Target == stateTarget:
+	case strings.HasPrefix(q.Target, stateTarget+"?"):
 		return jsonAnswer(q, state), true
 	case q.Target == versionTarget, strings.HasPrefix(q.Target, versionTarget+"?"), strings.HasPrefix(q.Target, lookTarget+"?"):
 		return jsonAnswer(q, "{"+stamp+"}"), true

@@ -58,18 +58,17 @@ func checkEngine(t *testing.T, node *testbed.Node, distribution indexresolver.Di
 // fetcher is the smallest source.Fetcher.
 type fetcher string
 
-func (f fetcher) Fetch(ctx context.Context, method, target string) (int, []byte, error) {
+func (f fetcher) Stream(ctx context.Context, method, target string, read func(int, io.Reader) error) error {
 	req, err := http.NewRequestWithContext(ctx, method, string(f)+target, nil)
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	return res.StatusCode, body, err
+	return read(res.StatusCode, res.Body)
 }
 
 // watch starts a Source on node and returns when it knows the state.
