@@ -24,13 +24,17 @@ func (r *reader) aliases(ctx context.Context, k *kept) (aliasAnswer, error) {
 	var out aliasAnswer
 	err := r.stream(ctx, aliasTarget, func(s *esjson.Stream) error {
 		out = aliasAnswer{}
-		return s.Object(func(index string) error {
-			list, err := readMemberships(s, k)
-			out[index] = list
-			return in("index", index, err)
-		})
+		return readAliases(s, k, out)
 	})
 	return out, err
+}
+
+func readAliases(s *esjson.Stream, k *kept, out aliasAnswer) error {
+	return s.Object(func(index string) error {
+		list, err := readMemberships(s, k)
+		out[k.text(index)] = list
+		return in("index", index, err)
+	})
 }
 
 // in says where in an answer err has come up.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"guard/indexresolver"
 )
@@ -14,6 +15,9 @@ import (
 type reader struct {
 	fetch  Fetcher
 	engine indexresolver.Engine // unknown until the cluster told it
+	lists  lists                // what is read instead of the state where that is forbidden
+	retry  time.Duration        // after which a state that is forbidden is asked for again
+	turned func(error)          // told of a refusal, when the lists are read instead, and of nil when the state is again
 }
 
 // The targets that are asked. Of the state only what is used: the filter is on names of
@@ -34,12 +38,44 @@ const maxTries = 4
 // errUnsteady tells that the cluster changed between two answers each time.
 var errUnsteady = errors.New("the names of the cluster change faster than they can be read")
 
-// contents reads the state, or returns nil if it is still seen. Filters of aliases stand in no answer
+// contents reads the state, or the lists where it is forbidden, or returns nil if nothing
+// has changed since seen.
+func (r *reader) contents(ctx context.Context, seen *stamp, old *indexresolver.State) (*indexresolver.Contents, stamp, error) {
+	l := &r.lists
+	if l.refused != nil && time.Now().Before(l.until) {
+		return r.fromLists(ctx, seen, old)
+	}
+	c, now, err := r.fromState(ctx, seen, old)
+	if !isRefused(err) {
+		if err == nil && l.refused != nil {
+			*l = lists{count: l.count}
+			r.turn(nil)
+		}
+		return c, now, err
+	}
+	refused := err
+	if c, now, err = r.fromLists(ctx, seen, old); err != nil {
+		return nil, stamp{}, fmt.Errorf("%w; nor can its lists be read instead: %w", refused, err)
+	}
+	if l.refused == nil {
+		r.turn(refused)
+	}
+	l.refused, l.until = refused, time.Now().Add(r.retry)
+	return c, now, nil
+}
+
+func (r *reader) turn(why error) {
+	if r.turned != nil {
+		r.turned(why)
+	}
+}
+
+// fromState reads the state, or returns nil if it is still seen. Filters of aliases stand in no answer
 // that has the rest, so two are read. They are of one moment if the state around the
 // second is the same, or at least every index's count of changes to its aliases:
 // moving shards change the state all the time.
 // old is what is known; what has stayed the same is shared with it.
-func (r *reader) contents(ctx context.Context, seen *stamp, old *indexresolver.State) (*indexresolver.Contents, stamp, error) {
+func (r *reader) fromState(ctx context.Context, seen *stamp, old *indexresolver.State) (*indexresolver.Contents, stamp, error) {
 	before, err := r.version(ctx)
 	if err != nil {
 		r.engine = indexresolver.Engine{} // whoever answers next may be another
@@ -84,6 +120,7 @@ type stamp struct {
 	StateUUID   string `json:"state_uuid"`
 	Version     uint64 `json:"version"`
 	term        uint64 // stands in the metadata alone
+	listed      bool   // it is of the lists, and its version our own count
 }
 
 func (s stamp) sameState(o stamp) bool {
@@ -91,9 +128,9 @@ func (s stamp) sameState(o stamp) bool {
 }
 
 // olderThan reports whether s comes before o in the history of one cluster. Another
-// cluster_uuid is another cluster and never older.
+// cluster_uuid is another cluster and never older. What the lists tell has no place in it.
 func (s stamp) olderThan(o stamp) bool {
-	if s.ClusterUUID != o.ClusterUUID {
+	if s.ClusterUUID != o.ClusterUUID || s.listed != o.listed {
 		return false
 	}
 	return s.term < o.term || s.term == o.term && s.Version < o.Version

@@ -25,9 +25,13 @@ type Config struct {
 	MinPause time.Duration // between two reads; default 100 ms
 	MaxPause time.Duration // between two reads that fail; default 5 s
 	Timeout  time.Duration // of one read, a long poll has Wait on top; default 30 s
+	Retry    time.Duration // after which what was forbidden is tried again; default 1 min
 
 	// OnError is told of each failed read. It may be nil.
 	OnError func(error)
+	// OnLists is told why the cluster's state is not read but its lists, when that begins, and
+	// of nil when it ends. It may be nil.
+	OnLists func(refused error)
 }
 
 // SetDefaults states each default once.
@@ -37,7 +41,7 @@ func (c *Config) SetDefaults() {
 		value time.Duration
 	}{
 		{&c.Wait, 15 * time.Second}, {&c.Poll, time.Second}, {&c.MinPause, 100 * time.Millisecond},
-		{&c.MaxPause, 5 * time.Second}, {&c.Timeout, 30 * time.Second},
+		{&c.MaxPause, 5 * time.Second}, {&c.Timeout, 30 * time.Second}, {&c.Retry, time.Minute},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value
@@ -45,6 +49,9 @@ func (c *Config) SetDefaults() {
 	}
 	if c.OnError == nil {
 		c.OnError = func(error) {}
+	}
+	if c.OnLists == nil {
+		c.OnLists = func(error) {}
 	}
 }
 
@@ -54,7 +61,8 @@ type Source struct {
 	read   reader
 	state  atomic.Pointer[indexresolver.State]
 	seen   atomic.Pointer[stamp] // the newest state that was read, also if it changed no name
-	asked  chan struct{}         // holds a token while somebody waits for a read
+	stats
+	asked chan struct{} // holds a token while somebody waits for a read
 
 	mu       sync.Mutex // guards what follows
 	next     *read      // the read that has not begun yet; nil if nobody waits
@@ -71,7 +79,9 @@ type read struct {
 // New returns a Source that asks through f. It does nothing before Run.
 func New(f Fetcher, c Config) *Source {
 	c.SetDefaults()
-	return &Source{config: c, read: reader{fetch: f}, asked: make(chan struct{}, 1)}
+	s := &Source{config: c, asked: make(chan struct{}, 1)}
+	s.read = reader{fetch: f, retry: c.Retry, turned: func(refused error) { s.lists.Store(refused != nil); c.OnLists(refused) }}
+	return s
 }
 
 // State returns the newest state. Before the first one it is empty: it resolves
@@ -143,14 +153,16 @@ func (s *Source) serve(ctx context.Context) error {
 		case <-ctx.Done():
 			return s.end(ctx.Err())
 		}
-		r := s.take()
+		r, began := s.take(), time.Now()
 		r.err = survive(func() error { return s.update(ctx) })
 		close(r.done)
 		if r.err != nil {
+			s.errors.Add(1)
 			s.config.OnError(r.err)
 			pause = min(2*pause, s.config.MaxPause)
 		} else {
-			pause = s.config.MinPause
+			// The larger the cluster, the longer a reading; it has as much time without.
+			pause = max(s.config.MinPause, min(time.Since(began), s.config.MaxPause))
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return s.end(err)
@@ -197,8 +209,10 @@ func (s *Source) update(ctx context.Context) error {
 		old.Confirm(began)
 		return nil
 	case seen != nil && stamp.olderThan(*seen):
+		s.older.Add(1)
 		return fmt.Errorf("cannot use the state of the cluster: %w", errOlder)
 	}
+	s.readings.Add(1)
 	contents.FetchedAt, contents.Generation = began, s.State().Generation+1
 	state, err := indexresolver.New(*contents, old)
 	if err != nil {

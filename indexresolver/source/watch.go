@@ -17,7 +17,7 @@ var errNoLongPoll = errors.New("the cluster does not wait for a metadata version
 // watch asks for a read whenever the cluster's metadata has changed. The clusters
 // tell no number of it: it is found by trying, and then waited for the next one.
 func (s *Source) watch(ctx context.Context) error {
-	pause := s.config.MinPause
+	pause, told := s.config.MinPause, false
 	for {
 		began := time.Now()
 		err := survive(func() error { return s.watchVersions(ctx) })
@@ -28,9 +28,16 @@ func (s *Source) watch(ctx context.Context) error {
 			pause = s.config.MinPause // it worked for a while: the fault is a new one
 		}
 		if errors.Is(err, errNoLongPoll) {
-			s.config.OnError(fmt.Errorf("polling instead: %w", err))
-			return s.poll(ctx)
+			if !told {
+				s.config.OnError(fmt.Errorf("polling instead: %w", err))
+			}
+			told = true
+			if err := s.poll(ctx); err != nil {
+				return err
+			}
+			continue
 		}
+		told = false
 		// Who restarted may count from lower numbers: begin anew.
 		s.config.OnError(err)
 		if err := sleep(ctx, pause); err != nil {
@@ -166,15 +173,22 @@ func (s *Source) reached(ctx context.Context, version uint64, wait time.Duration
 	return reached && err == nil, err
 }
 
-// poll asks again and again, with a cheap question first.
+// restful is how many times as long as a question took it is not asked again.
+const restful = 4
+
+// poll asks again and again, with a cheap question first, until it is time to try a long
+// poll. Where the question is not cheap, as that for the lists of a large cluster, it is
+// asked less often.
 func (s *Source) poll(ctx context.Context) error {
-	for {
+	for over := time.Now().Add(s.config.Retry); time.Now().Before(over); {
+		began := time.Now()
 		// An error was told of already and keeps its own pause.
 		if _, err := s.Refresh(ctx); err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := sleep(ctx, s.config.Poll); err != nil {
+		if err := sleep(ctx, max(s.config.Poll, min(restful*time.Since(began), s.config.Wait))); err != nil {
 			return err
 		}
 	}
+	return nil
 }
