@@ -65,8 +65,8 @@ func (c *cluster) contents(version uint64) indexresolver.Contents {
 	return out
 }
 
-// told is all that s tells.
-func told(t *testing.T, s *indexresolver.State) string {
+// allTold is all that s tells.
+func allTold(t *testing.T, s *indexresolver.State) string {
 	t.Helper()
 	var b strings.Builder
 	var all []string
@@ -115,7 +115,7 @@ func TestNewFromFormer(t *testing.T) {
 	for step := range uint64(500) {
 		c.change(rnd)
 		anew, next := mustNew(t, c.contents(step)), mustNewFrom(t, c.contents(step), prev)
-		want, got := told(t, anew), told(t, next)
+		want, got := allTold(t, anew), allTold(t, next)
 		if want != got {
 			t.Fatalf("step %d: from the former state:\n%s\nwithout:\n%s", step, got, want)
 		}
@@ -123,7 +123,7 @@ func TestNewFromFormer(t *testing.T) {
 			t.Fatalf("step %d: not the same names", step)
 		}
 		if prev != nil {
-			if again := told(t, prev); again != before {
+			if again := allTold(t, prev); again != before {
 				t.Fatalf("step %d changed the former state:\n%s\nit was:\n%s", step, again, before)
 			}
 		}
