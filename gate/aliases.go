@@ -91,6 +91,8 @@ func (s *Snapshot) anyFilter(aliases [][]byte, ruled bool) (query.Filter, *ask.R
 		switch {
 		case err != nil && ruled:
 			return query.None, notBuilt("the filter of an alias that this request goes through, under a document rule,")
+		case err != nil && !isObject(raw):
+			return query.None, notBuilt("an alias of a data stream whose filter the cluster does not tell, but by its own name,")
 		case err != nil:
 			f = query.Filter(raw)
 		}

@@ -75,3 +75,23 @@ func TestAliasesUnderADocumentRule(t *testing.T) {
 		t.Errorf("a read through a filter that is not understood: %s; want it refused", got)
 	}
 }
+
+// TestUnreadableFilter holds that an alias whose filter can't be read is refused wherever
+// the filter would have to be placed, and keeps its name where it has not.
+func TestUnreadableFilter(t *testing.T) {
+	in := []indexresolver.Membership{{Alias: "al", Filter: []byte(`"unreadable"`)}}
+	indices := []indexresolver.Index{{Name: "d-1", Mapping: []byte(`{}`), Aliases: in}, {Name: "d-2", Mapping: []byte(`{}`), Aliases: in}}
+	f := func(rule, target, want string) {
+		t.Helper()
+		s := worldWith(t, "  cluster_permissions: [\"*\"]\n  index_permissions:\n    - {index_patterns: [\"al\", \"d-*\"], allowed_actions: [\"*\"]"+rule+"}\n", indices)
+		if got := gist(t, planFor(t, s, "GET", target, "")); !strings.HasPrefix(got, want) {
+			t.Errorf("%s with %q: %s; want %s", target, rule, got, want)
+		}
+	}
+	const dls = `, dls: '{"term":{"a":"b"}}'`
+	f("", "/al/_search", "GET /al/_search")
+	f(dls, "/al/_search", "reject 403")
+	f(dls, "/a*/_search", "reject 403")
+	f("", "/a*,-d-1/_search", "reject 403") // the rest of the alias stands by its own name
+	f(dls, "/d-1/_search", "GET /d-1/_search")
+}

@@ -206,7 +206,11 @@ func (d *stateDecoder) metadata() error {
 			if err != nil {
 				return err
 			}
-			return json.Unmarshal(raw, &d.out.Metadata.DataStreams)
+			err = json.Unmarshal(raw, &d.out.Metadata.DataStreams)
+			if len(d.out.Metadata.DataStreams.Aliases) > 0 { // no index counts their changes
+				d.out.aliasChanges += maphash.Bytes(hashSeed, raw)
+			}
+			return err
 		default:
 			return d.Skip()
 		}

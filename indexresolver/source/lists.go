@@ -120,6 +120,7 @@ type listReader struct {
 	at      map[string]int      // where the index of that name is in out
 	aliases map[string][]string // of each index, as the names tell
 	told    map[string]int      // in how many lists an index came
+	joined  aliasAnswer         // the aliases of each data stream
 }
 
 func (r *reader) readLists(ctx context.Context, k *kept) (*indexresolver.Contents, string, error) {
@@ -135,6 +136,7 @@ func (r *reader) readLists(ctx context.Context, k *kept) (*indexresolver.Content
 			return nil, "", fmt.Errorf("%w: index %q came in %d of 2 lists, with uuid %q and the aliases %q and %q", errMixed, x.Name, l.told[x.Name], x.UUID, l.aliases[x.Name], aliasNames(x.Aliases))
 		}
 	}
+	withStreamAliases(l.out, l.joined)
 	return l.out, hex.EncodeToString(l.sum.Sum(nil)), nil
 }
 
@@ -289,6 +291,7 @@ func (l *listReader) memberships(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	l.joined = aliasAnswer{}
 	for name, list := range answer {
 		i, ok := l.at[name]
 		switch {
@@ -296,8 +299,7 @@ func (l *listReader) memberships(ctx context.Context) error {
 			l.out.Indices[i].Aliases = list
 		case len(list) == 0:
 		case slices.ContainsFunc(l.out.DataStreams, func(d indexresolver.DataStream) bool { return d.Name == name }):
-			// Their filters are stored in a form of their own; without them a filter would be lost.
-			return fmt.Errorf("the cluster has aliases of the data stream %q; these are not supported yet", name)
+			l.joined[name] = list
 		default:
 			return fmt.Errorf("%w: %q has aliases and is no index", errMixed, name)
 		}

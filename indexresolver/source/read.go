@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -178,7 +177,7 @@ type clusterState struct {
 	Metadata     struct {
 		DataStreams struct {
 			Streams map[string]dataStreamMetadata `json:"data_stream"`
-			Aliases map[string]json.RawMessage    `json:"data_stream_aliases"`
+			Aliases map[string]streamAlias        `json:"data_stream_aliases"`
 		} `json:"data_stream"`
 	} `json:"metadata"`
 }
@@ -199,9 +198,9 @@ func (s *clusterState) contents(aliases aliasAnswer) (*indexresolver.Contents, e
 	if err := s.knows(aliases); err != nil {
 		return nil, err
 	}
-	if n := len(s.Metadata.DataStreams.Aliases); n > 0 {
-		// Their filters are stored in a form of their own; without them a filter would be lost.
-		return nil, fmt.Errorf("the cluster has %d aliases of data streams; these are not supported yet", n)
+	ofStreams, err := s.streamAliases(aliases)
+	if err != nil {
+		return nil, err
 	}
 	for name, m := range s.Metadata.DataStreams.Streams {
 		d := indexresolver.DataStream{Name: name, Hidden: m.Hidden}
@@ -210,5 +209,6 @@ func (s *clusterState) contents(aliases aliasAnswer) (*indexresolver.Contents, e
 		}
 		c.DataStreams = append(c.DataStreams, d)
 	}
+	withStreamAliases(c, ofStreams)
 	return c, nil
 }

@@ -98,7 +98,8 @@ func TestReadRefuses(t *testing.T) {
 	f(stateTarget, state(`"indices":{"a":{"state":"open","settings":{"index":{"sort":{"field":{"a":1}}}}}}`), "a list of fields is an object")
 	f(stateTarget, state(`"indices":{"a":{"state":"open","mappings":{"x":{},"y":{}}}}`), "2 mapping types")
 	f(stateTarget, state(`"indices":{"a":{"state":"open","aliases":["al"]}}`), `its aliases are ["al"] in the state and []`)
-	f(stateTarget, state(`"indices":{},"data_stream":{"data_stream":{},"data_stream_aliases":{"x":{}}}`), "1 aliases of data streams")
+	f(stateTarget, state(`"indices":{},"data_stream":{"data_stream":{"d":{"indices":[]}},"data_stream_aliases":{"x":{"data_streams":["d"]}}}`), `data stream "d": the list of aliases lacks "x"`)
+	f(aliasTarget, `{"a":{"aliases":{}},"d":{"aliases":{"x":{}}}}`, `index "d": it has the aliases ["x"] and is not in the state`)
 }
 
 func TestReadReportsTheStatus(t *testing.T) {
