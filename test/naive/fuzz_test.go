@@ -27,7 +27,7 @@ var fixed = sync.OnceValues(func() (*indexresolver.State, []asker) {
 		},
 		Streams: []naive.Stream{{Name: "s1", Indices: []string{".ds-s1-1", ".ds-s1-2"}}, {Name: "s2", Hidden: true, Indices: []string{".ds-s2-1"}}},
 	}
-	state, err := worlds.State(world)
+	state, err := worlds.State(world, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"testing"
 
+	"guard/indexresolver"
 	"guard/test/naive"
 	"guard/test/naive/worlds"
 )
@@ -13,7 +14,8 @@ var rounds = flag.Int("rounds", 1000, "policies that are asked, 24 questions eac
 
 // TestTwoRoads holds that the compiled evaluator and the plain one agree on random
 // policies, clusters and requests. Some people ask about some clusters in turn under one
-// policy, so that what is remembered of one question has to be right for the next.
+// policy, and each cluster changes, so that what is remembered of one question has to be
+// right for the next.
 func TestTwoRoads(t *testing.T) {
 	if testing.Short() {
 		*rounds = min(*rounds, 150)
@@ -67,13 +69,19 @@ func askMany(t *testing.T, d worlds.Dice, n *counts) {
 		t.Fatalf("cannot compile: %v", err)
 	}
 	people := []naive.Who{d.Who(), d.Who()}
-	for range 2 {
-		c.World = d.World()
-		state, err := worlds.State(c.World)
-		if err != nil {
+	var state *indexresolver.State
+	c.World = d.World()
+	for generation := range 4 {
+		switch generation {
+		case 2: // another cluster
+			c.World, state = d.World(), nil
+		case 1, 3:
+			c.World = d.Change(c.World)
+		}
+		if state, err = worlds.State(c.World, state); err != nil {
 			t.Fatal(err)
 		}
-		for i := range 12 {
+		for i := range 6 {
 			c.Who, c.Ask = people[i%2], d.Ask()
 			n.note(naive.Evaluate(c))
 			if diff := worlds.Compare(policy, state, c); diff != "" {

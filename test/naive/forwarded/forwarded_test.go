@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"guard/gate"
+	"guard/indexresolver"
 	"guard/internal/ask"
 	"guard/internal/names"
 	"guard/test/naive"
@@ -18,7 +19,7 @@ import (
 )
 
 // rounds is how many policies are asked.
-var rounds = flag.Int("rounds", 1000, "policies that are asked, 12 searches each")
+var rounds = flag.Int("rounds", 1000, "policies that are asked, 24 searches each")
 
 // TestForwarded holds law 3 for searches: what is forwarded shows the documents that are
 // granted, and on no later state of the cluster one that is not.
@@ -28,15 +29,37 @@ func TestForwarded(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for seed := range *rounds {
-		d := worlds.Roll(uint64(seed) ^ 1<<40) //nolint:gosec // G115: not negative
-		c := naive.Case{Policy: d.Policy(), World: d.World(), Who: d.Who()}
-		c.Policy.Roles = searchable(c.Policy.Roles)
-		s, err := snapshot(c)
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+		askMany(t, worlds.Roll(uint64(seed)^1<<40), seen) //nolint:gosec // G115: not negative
+		if t.Failed() {
+			return
 		}
-		for range 12 {
-			c.Ask = searchOf(d)
+	}
+	t.Logf("%v", seen)
+}
+
+// askMany has two people ask the same searches under one policy, while the cluster changes:
+// what was decided is kept where it still holds.
+func askMany(t *testing.T, d worlds.Dice, seen map[string]int) {
+	t.Helper()
+	c := naive.Case{Policy: d.Policy(), World: d.World()}
+	c.Policy.Roles = searchable(c.Policy.Roles)
+	policy, err := policyOf(c.Policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	people := []naive.Who{d.Who(), d.Who()}
+	asks := []naive.Ask{searchOf(d), searchOf(d), searchOf(d), searchOf(d)}
+	var state *indexresolver.State
+	for generation := range 3 {
+		if generation > 0 {
+			c.World = d.Change(c.World)
+		}
+		if state, err = worlds.State(c.World, state); err != nil {
+			t.Fatal(err)
+		}
+		s := gate.NewSnapshot(uint64(generation), policy, state) //nolint:gosec // G115: a small number
+		for i := range 8 {
+			c.Who, c.Ask = people[i%2], asks[i/2]
 			q := question{c, d.Later(c.World, c.Ask.Exprs)}
 			how, fault := q.check(s)
 			if seen[how]++; fault != "" {
@@ -45,7 +68,6 @@ func TestForwarded(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%v", seen)
 }
 
 // question is a search, and what the cluster is when it gets it.
@@ -103,20 +125,26 @@ func searchOf(d worlds.Dice) naive.Ask {
 	return a
 }
 
+// snapshot is of the policy and cluster of a question alone.
 func snapshot(c naive.Case) (*gate.Snapshot, error) {
-	compiled, err := worlds.Policy(c.Policy)
+	policy, err := policyOf(c.Policy)
 	if err != nil {
 		return nil, err
 	}
-	policy, _, err := gate.NewPolicy(compiled, gate.Settings{MaxUpstreamURI: 4096, MaxDepth: 64, MaxStateAge: 48 * time.Hour})
-	if err != nil {
-		return nil, err
-	}
-	state, err := worlds.State(c.World)
+	state, err := worlds.State(c.World, nil)
 	if err != nil {
 		return nil, err
 	}
 	return gate.NewSnapshot(1, policy, state), nil
+}
+
+func policyOf(p naive.Policy) (*gate.Policy, error) {
+	compiled, err := worlds.Policy(p)
+	if err != nil {
+		return nil, err
+	}
+	policy, _, err := gate.NewPolicy(compiled, gate.Settings{MaxUpstreamURI: 4096, MaxDepth: 64, MaxStateAge: 48 * time.Hour})
+	return policy, err
 }
 
 // request writes a search as a client would.

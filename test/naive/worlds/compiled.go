@@ -54,8 +54,8 @@ func Policy(p naive.Policy) (*authz.Policy, error) {
 	return policy, err
 }
 
-// State makes the state of a cluster.
-func State(w naive.World) (*indexresolver.State, error) {
+// State makes the state of a cluster, which came from another one or from nothing.
+func State(w naive.World, prev *indexresolver.State) (*indexresolver.State, error) {
 	c := indexresolver.Contents{ClusterUUID: "c", StateUUID: "s", Version: 1, FetchedAt: Noon}
 	for _, x := range w.Indices {
 		index := indexresolver.Index{Name: x.Name, Closed: x.Closed, Hidden: x.Hidden, Mapping: []byte(mapping)}
@@ -71,7 +71,7 @@ func State(w naive.World) (*indexresolver.State, error) {
 	for _, s := range w.Streams {
 		c.DataStreams = append(c.DataStreams, indexresolver.DataStream{Name: s.Name, Hidden: s.Hidden, Indices: slices.Clone(s.Indices)})
 	}
-	return indexresolver.New(c, nil)
+	return indexresolver.New(c, prev)
 }
 
 // Identity says who asks.
@@ -213,7 +213,7 @@ func Differ(c naive.Case) string {
 	if err != nil {
 		return fmt.Sprintf("the policy does not compile: %v", err)
 	}
-	s, err := State(c.World)
+	s, err := State(c.World, nil)
 	if err != nil {
 		return fmt.Sprintf("the world is none: %v", err)
 	}

@@ -294,6 +294,26 @@ func (d Dice) joinLater(w *naive.World, a naive.Alias) {
 	}
 }
 
+// Change makes what a cluster could be after a while: what Later makes, and indices that are
+// closed, opened, hidden, shown or gone.
+func (d Dice) Change(w naive.World) naive.World {
+	w = d.Later(w, nil)
+	for range d.IntN(3) {
+		i := d.IntN(len(w.Indices))
+		x := &w.Indices[i]
+		inStream := slices.ContainsFunc(w.Streams, func(s naive.Stream) bool { return slices.Contains(s.Indices, x.Name) })
+		switch {
+		case d.once(3):
+			x.Closed = !x.Closed
+		case d.once(2):
+			x.Hidden = !x.Hidden
+		case !inStream && len(w.Indices) > 1:
+			w.Indices = slices.Delete(w.Indices, i, i+1)
+		}
+	}
+	return w
+}
+
 // rollOver adds a generation to each stream.
 func (d Dice) rollOver(w *naive.World) {
 	for i := range w.Streams {
