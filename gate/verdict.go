@@ -83,7 +83,7 @@ func concernOf(exprs []names.Expr) concern {
 		excluded, _ := e.Excluded()
 		for _, e := range []names.Expr{e, excluded} {
 			c.literal = append(c.literal, string(e))
-			if p, ok := e.Pattern(); ok && e.IsWildcard() {
+			if p, ok := e.Pattern(); ok && (e.IsWildcard() || e.IsAll()) {
 				c.patterns = append(c.patterns, p)
 			}
 		}

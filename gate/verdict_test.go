@@ -131,7 +131,7 @@ func (c *changing) state(t *testing.T, prev *indexresolver.State) *indexresolver
 
 // keptTargets are requests whose decisions are kept, or close to such.
 var keptTargets = []string{
-	"/pub-*/_search", "/*/_search", "/_search", "/p*,d*/_search", "/*-1/_search", "/doc-*/_search", "/doc-*/_search?expand_wildcards=closed", "/doc-*/_search?expand_wildcards=open,hidden", "/doc-*/_search?size=1", "/doc-*,-doc-2/_search", "/fld-*/_search?allow_no_indices=false",
+	"/pub-*/_search", "/*/_search", "/_all/_search", "/_search", "/p*,d*/_search", "/*-1/_search", "/doc-*/_search", "/doc-*/_search?expand_wildcards=closed", "/doc-*/_search?expand_wildcards=open,hidden", "/doc-*/_search?size=1", "/doc-*,-doc-2/_search", "/fld-*/_search?allow_no_indices=false",
 	"/al-*/_search", "/a*,-al-2/_search", "/ds-*/_search", "/ds-*,pub-1/_search", "/*,-sec-*/_search?expand_wildcards=all", "/*/_search?expand_wildcards=closed",
 	"/b-*/_search?ignore_unavailable=true", "/*al*/_search", "/*/_count", "/pub-*,doc-*/_field_caps?fields=*", "/_resolve/index/*", "/_resolve/index/al-*", "/sec-*/_search", "/.h*/_search",
 	"/doc-a*/_search", "/doc-*,zz/_search", "/pub-*/_search" + globally, "/al-*/_search" + globally, "/ds-*2/_search" + globally,
