@@ -35,6 +35,9 @@ func TestForwarded(t *testing.T) {
 		}
 	}
 	t.Logf("%v", seen)
+	if seen["recalled"] < *rounds/10 {
+		t.Errorf("only %d decisions were recalled", seen["recalled"])
+	}
 }
 
 // askMany has two people ask the same searches under one policy, while the cluster changes:
@@ -66,6 +69,9 @@ func askMany(t *testing.T, d worlds.Dice, seen map[string]int) {
 				fail(t, q, fault)
 				return
 			}
+		}
+		if generation == 2 {
+			seen["recalled"] += int(s.Kept().Recalled)
 		}
 	}
 }
@@ -143,7 +149,7 @@ func policyOf(p naive.Policy) (*gate.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy, _, err := gate.NewPolicy(compiled, gate.Settings{MaxUpstreamURI: 4096, MaxDepth: 64, MaxStateAge: 48 * time.Hour})
+	policy, _, err := gate.NewPolicy(compiled, gate.Settings{MaxUpstreamURI: 4096, MaxDepth: 64, MaxStateAge: 48 * time.Hour, MaxKept: 1 << 20})
 	return policy, err
 }
 
