@@ -184,7 +184,7 @@ func (t *Transport) learnOpen(ctx context.Context) {
 	if time.Since(t.discovery.asked) < openEvery {
 		return
 	}
-	c := lookCall()
+	c := lookCall(lookTarget)
 	c.claim.own, c.anonymous = true, true
 	a, err := t.Do(ctx, c)
 	if err != nil {

@@ -59,7 +59,10 @@ type sight struct {
 const (
 	// lookTarget is answered by the node from what it knows itself, to whoever may read the
 	// state of the cluster: which cluster that is, and whether it can serve.
-	lookTarget  = "/_cluster/state/blocks?local=true&filter_path=cluster_uuid,blocks.global"
+	lookTarget = "/_cluster/state/blocks?local=true&filter_path=cluster_uuid,blocks.global"
+	// rootTarget names the cluster as well. It is asked where nobody may read the state, as
+	// some services have it; whether such a node can serve shows in the calls.
+	rootTarget  = "/"
 	lookTimeout = 10 * time.Second
 	lookPause   = time.Second      // the least between two for which calls gave the reason
 	glanceEvery = 10 * time.Second // looks at each node that is up
@@ -100,7 +103,22 @@ func (h *host) look(ctx context.Context) sight {
 func (w *wire) see(outer context.Context) (s sight, open bool) {
 	ctx, cancel := context.WithTimeout(outer, lookTimeout)
 	defer cancel()
-	c := lookCall()
+	s, open = w.seeAt(ctx, lookTarget)
+	var status answered
+	errors.As(s.err, &status)
+	if s.verdict != verdictDenied || status == http.StatusUnauthorized || !open {
+		return s, open
+	}
+	named, open := w.seeAt(ctx, rootTarget)
+	if named.verdict == verdictGood {
+		return named, open
+	}
+	return s, open
+}
+
+// seeAt asks at lookTarget or rootTarget.
+func (w *wire) seeAt(ctx context.Context, target string) (s sight, open bool) {
+	c := lookCall(target)
 	c.anonymous = w.host.anonymous
 	if w.host.found {
 		c.fields = append(c.fields, newField(lookHeader, "1"))
@@ -119,8 +137,8 @@ func (w *wire) see(outer context.Context) (s sight, open bool) {
 	return readSight(a.status, body), open
 }
 
-func lookCall() *call {
-	return &call{method: http.MethodGet, target: lookTarget, fields: []field{newField("Accept", "application/json")}}
+func lookCall(target string) *call {
+	return &call{method: http.MethodGet, target: target, fields: []field{newField("Accept", "application/json")}}
 }
 
 // unseen is the sight of a node from which no answer came.

@@ -110,7 +110,7 @@ func newServer(c *config.Config, warnings []config.Warning, out io.Writer) (_ *s
 		return nil, err
 	}
 	srv.source = source.New(srv.transport, source.Config{
-		Poll: c.State.Poll, MinPause: c.State.MinInterval, Timeout: c.State.Timeout, OnError: srv.stateFailed,
+		Poll: c.State.Poll, MinPause: c.State.MinInterval, Timeout: c.State.Timeout, OnError: srv.stateFailed, OnLists: srv.stateRefused,
 	})
 	srv.current = &current{source: srv.source}
 	srv.current.setPolicy(p)
@@ -142,6 +142,15 @@ func (srv *server) stateFailed(err error) {
 		return
 	}
 	srv.log.Warn("what is known of the cluster stays and grows older", zap.Error(err))
+}
+
+// stateRefused reports that the cluster's state is not read but its lists, or is again.
+func (srv *server) stateRefused(why error) {
+	if why == nil {
+		srv.log.Info("the state of the cluster is read again, instead of its lists")
+		return
+	}
+	srv.log.Warn("the state of the cluster is refused; its lists of names, aliases and mappings are compared instead", zap.Error(why))
 }
 
 // run serves until it is told to stop or ctx ends, then drains.

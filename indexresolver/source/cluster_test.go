@@ -136,9 +136,11 @@ func (c *cluster) serve(ctx context.Context, method, target string) (int, []byte
 	defer c.mu.Unlock()
 	switch path {
 	case "/":
-		return 200, []byte(`{"version":{"distribution":"opensearch","number":"2.19.4"}}`), nil
+		return 200, fmt.Appendf(nil, `{"cluster_uuid":%q,"version":{"distribution":"opensearch","number":"2.19.4"}}`, c.uuid), nil
 	case "/_cluster/state/version":
 		return 200, []byte("{" + c.stamp() + "}"), nil
+	case "/_resolve/index/*", "/_mapping", "/_settings/index.uuid,index.hidden,index.sort.field*,index.analysis.analyzer.*", "/_data_stream":
+		return 200, []byte(c.list(path)), nil
 	case "/_alias":
 		return 200, []byte(c.aliases()), nil
 	case "/_cluster/state/version,metadata":
@@ -186,6 +188,51 @@ func (c *cluster) aliases() string {
 			list = append(list, fmt.Sprintf("%q:%s", alias, details))
 		}
 		parts = append(parts, fmt.Sprintf(`%q:{"aliases":{%s}}`, name, strings.Join(list, ",")))
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// list returns one of the lists that tell what the state tells, in any order.
+func (c *cluster) list(path string) string {
+	var parts, streams, full []string
+	for name, x := range c.indices {
+		aliases, err := json.Marshal(append([]string{}, slices.Collect(maps.Keys(x.Aliases))...))
+		if err != nil {
+			c.t.Error(err)
+		}
+		switch path {
+		case "/_resolve/index/*":
+			parts = append(parts, fmt.Sprintf(`{"name":%q,"aliases":%s,"attributes":[%q]}`, name, aliases, strings.Replace(x.State, "close", "closed", 1)))
+		case "/_mapping":
+			_, mapping, _ := strings.Cut(x.Mapping, ":")
+			if mapping = strings.TrimSuffix(mapping, "}"); mapping == "" {
+				mapping = "{}"
+			}
+			parts = append(parts, fmt.Sprintf(`%q:{"mappings":%s}`, name, mapping))
+		default:
+			sort := ""
+			if x.Sort != "" {
+				sort = `,"sort":` + x.Sort
+			}
+			if x.Analysis != "" {
+				sort += `,"analysis":` + x.Analysis
+			}
+			parts = append(parts, fmt.Sprintf(`%q:{"settings":{"index":{"hidden":%q,"uuid":"u-%s"%s}}}`, name, x.Hidden, name, sort))
+		}
+	}
+	for name, list := range c.streams {
+		members, err := json.Marshal(list)
+		if err != nil {
+			c.t.Error(err)
+		}
+		streams = append(streams, fmt.Sprintf(`{"name":%q,"backing_indices":%s}`, name, members))
+		full = append(full, fmt.Sprintf(`{"name":%q,"indices":[{"index_name":"%s"}]}`, name, strings.Join(list, `"},{"index_name":"`)))
+	}
+	switch path {
+	case "/_resolve/index/*":
+		return fmt.Sprintf(`{"indices":[%s],"aliases":[],"data_streams":[%s]}`, strings.Join(parts, ","), strings.Join(streams, ","))
+	case "/_data_stream":
+		return strings.ReplaceAll(fmt.Sprintf(`{"data_streams":[%s]}`, strings.Join(full, ",")), `\"`, `"`)
 	}
 	return "{" + strings.Join(parts, ",") + "}"
 }

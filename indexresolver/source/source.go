@@ -157,8 +157,7 @@ func (s *Source) serve(ctx context.Context) error {
 		r.err = survive(func() error { return s.update(ctx) })
 		close(r.done)
 		if r.err != nil {
-			s.errors.Add(1)
-			s.config.OnError(r.err)
+			s.failed(r.err)
 			pause = min(2*pause, s.config.MaxPause)
 		} else {
 			// The larger the cluster, the longer a reading; it has as much time without.
@@ -168,6 +167,12 @@ func (s *Source) serve(ctx context.Context) error {
 			return s.end(err)
 		}
 	}
+}
+
+// failed counts and tells an error.
+func (s *Source) failed(err error) {
+	s.errors.Add(1)
+	s.config.OnError(err)
 }
 
 // take begins the read that was asked for: who asks from now on waits for the next.

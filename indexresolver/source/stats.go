@@ -11,7 +11,7 @@ type stats struct {
 // Stats is what a Source has done so far.
 type Stats struct {
 	Readings uint64 // of the whole state, or of all lists: something had changed
-	Errors   uint64 // readings that failed; the last state stayed
+	Errors   uint64 // questions that failed; the last state stayed
 	Older    uint64 // errors for an answer that was older than what was known
 	Lists    bool   // whether the lists of the cluster are read, as its state is forbidden
 }

@@ -39,7 +39,7 @@ func (s *Source) watch(ctx context.Context) error {
 		}
 		told = false
 		// Who restarted may count from lower numbers: begin anew.
-		s.config.OnError(err)
+		s.failed(err)
 		if err := sleep(ctx, pause); err != nil {
 			return err
 		}

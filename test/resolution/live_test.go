@@ -45,7 +45,7 @@ func TestLive(t *testing.T) {
 func checkEngine(t *testing.T, node *testbed.Node, distribution indexresolver.Distribution, major int) {
 	t.Helper()
 	streams := build(t, node)
-	s := watch(t, node)
+	s := watch(t, node.URL)
 	if e := s.State().Engine; e.Distribution != distribution || e.Major != major {
 		t.Errorf("the engine is %+v", e)
 	}
@@ -71,10 +71,10 @@ func (f fetcher) Stream(ctx context.Context, method, target string, read func(in
 	return read(res.StatusCode, res.Body)
 }
 
-// watch starts a Source on node and returns when it knows the state.
-func watch(t *testing.T, node *testbed.Node) *source.Source {
+// watch starts a Source on what stands at a URL and returns when it knows the state.
+func watch(t *testing.T, at string) *source.Source {
 	t.Helper()
-	s := source.New(fetcher(node.URL), source.Config{
+	s := source.New(fetcher(at), source.Config{
 		Wait: 2 * time.Second, OnError: func(err error) { t.Logf("source: %v", err) },
 	})
 	ctx, cancel := context.WithCancel(t.Context())
