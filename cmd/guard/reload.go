@@ -295,15 +295,20 @@ func registerState(r prometheus.Registerer, src *source.Source) {
 		}
 		return state.Age(time.Now()).Seconds()
 	}))
-	counter := func(name, help string, value func(source.Stats) uint64) {
-		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value(src.Stats())) }))
+	of := func(value func(source.Stats) uint64) func() float64 {
+		return func() float64 { return float64(value(src.Stats())) }
 	}
-	counter("guard_cluster_state_reads_total", "Readings of the whole state of the cluster, as something had changed.",
-		func(s source.Stats) uint64 { return s.Readings })
-	counter("guard_cluster_state_errors_total", "Questions for the cluster's state that failed: what is known stays and grows older.",
-		func(s source.Stats) uint64 { return s.Errors })
-	counter("guard_cluster_state_older_total", "Answers of nodes that were behind what is known of the cluster, and were left.",
-		func(s source.Stats) uint64 { return s.Older })
+	r.MustRegister(
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "guard_cluster_state_reads_total", Help: "Readings of the whole state of the cluster, as something had changed.",
+		}, of(func(s source.Stats) uint64 { return s.Readings })),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "guard_cluster_state_errors_total", Help: "Questions for the cluster's state that failed: what is known stays and grows older.",
+		}, of(func(s source.Stats) uint64 { return s.Errors })),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "guard_cluster_state_older_total", Help: "Answers of nodes that were behind what is known of the cluster, and were left.",
+		}, of(func(s source.Stats) uint64 { return s.Older })),
+	)
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "guard_cluster_state_lists", Help: "1 while the cluster refuses its state, so that its lists of names, aliases and mappings are compared instead; else 0.",
 	}, func() float64 {
