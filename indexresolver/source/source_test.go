@@ -259,6 +259,33 @@ func TestNeverGoesBack(t *testing.T) {
 	})
 }
 
+// TestAnswersThatAreBehindConfirmNothing: while a node that is behind answers, nobody knows
+// what the cluster is like.
+func TestAnswersThatAreBehindConfirmNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		s := run(t, c, Config{Wait: 10 * time.Second})
+		c.mu.Lock()
+		c.version -= 3
+		c.mu.Unlock()
+		time.Sleep(2 * time.Minute)
+		checkNames(t, s, "a")
+		if age := s.State().Age(time.Now()); age < time.Minute {
+			t.Errorf("the age is %v; want it to grow", age)
+		}
+		if n := s.Stats().Older; n == 0 {
+			t.Error("no answer was counted that was behind")
+		}
+		c.mu.Lock()
+		c.version += 3
+		c.mu.Unlock()
+		time.Sleep(12 * time.Second)
+		if age := s.State().Age(time.Now()); age > 12*time.Second {
+			t.Errorf("the age is %v after a node answered that is not", age)
+		}
+	})
+}
+
 func TestCountingFromBelowIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)

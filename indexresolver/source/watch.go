@@ -101,6 +101,9 @@ func (s *Source) confirm(ctx context.Context, version uint64, began, answered ti
 	case now.StateUUID == seen.StateUUID:
 		s.State().Confirm(answered) // it was the same after that
 		return nil
+	case now.Version < seen.Version && !seen.listed:
+		// Behind, or it counts anew after an election: that stands in the whole state alone.
+		return fmt.Errorf("cannot tell whether the state of the cluster is still known: %w", errOlder)
 	}
 	reached, err := s.reached(ctx, version, time.Millisecond)
 	if err != nil {

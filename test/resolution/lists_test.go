@@ -21,6 +21,7 @@ type service struct {
 	*httptest.Server
 	status atomic.Int64 // of its refusals; 0 lets all through
 	asked  atomic.Int64 // how often the state was asked for
+	looks  atomic.Int64 // how often it was let be asked for its number
 }
 
 func newService(t *testing.T, node *testbed.Node, status int) *service {
@@ -39,6 +40,9 @@ func newService(t *testing.T, node *testbed.Node, status int) *service {
 			w.WriteHeader(n)
 			_, _ = fmt.Fprintf(w, `{"Message":"Your request: '%s' is not allowed."}`, r.URL.Path) // who is gone does not read it
 			return
+		}
+		if r.URL.Path == "/_cluster/state/version" && r.URL.RawQuery == "" {
+			s.looks.Add(1)
 		}
 		pass.ServeHTTP(w, r)
 	}))
