@@ -158,6 +158,9 @@ func checkGuard(t *testing.T, node *testbed.Node) {
 	if n := g.Metric(t, "guard_cluster_state_errors_total"); n != 0 {
 		t.Errorf("%v errors; want none\n%s", n, g.Log())
 	}
+	if !strings.Contains(g.Log(), "the cluster answers without guard's credentials") {
+		t.Errorf("guard does not warn of a cluster that is open:\n%s", g.Log())
+	}
 	if !strings.Contains(g.Log(), "the state of the cluster is refused") || strings.Contains(g.Log(), "can't serve") {
 		t.Errorf("the log:\n%s", g.Log())
 	}
