@@ -96,11 +96,14 @@ func (pl *plan) placeDoc(it *docItem, j *judged) *ask.Rejection {
 		return pl.missing(j, writtenText(j.part.Exprs))
 	}
 	t := j.Allowed[0]
+	if t.Kind == ask.DataStream { // for reads by id the clusters have no streams, however many indices they have
+		return pl.missing(j, t.Name)
+	}
 	if len(t.Members) > 1 {
 		return badRequest("[%s] has more than one index associated with it, can't execute a single index op", t.Name)
 	}
 	it.name, it.index = t.Name, t.Name
-	if t.Kind == ask.Alias || t.Kind == ask.DataStream {
+	if t.Kind == ask.Alias {
 		if len(t.Members) == 0 {
 			return pl.missing(j, t.Name)
 		}
