@@ -232,3 +232,22 @@ func TestUnfiltered(t *testing.T) {
 	f(free+other, "/stream,secret/_search", few, `reject 403 restricted: [min_doc_count]`)
 	f(strings.Replace(logs, "fls: [\"~level\"]", `dls: '{"term":{"level":"a"}}'`, 1), "/logs-*/_search", global, `reject 403 restricted: [global]`)
 }
+
+// TestPatternsUnderARule holds that a pattern of which every name has the same document rule
+// goes with the rule alone, however many indices there are: the clusters look up each name of
+// a list for _index in each shard. Fields need the mapping, so there documents are bound.
+func TestPatternsUnderARule(t *testing.T) {
+	f := func(rule, target, want string) {
+		t.Helper()
+		s := worldWith(t, "  cluster_permissions: [\"*\"]\n  index_permissions: [{index_patterns: [\"logs-a*\"], allowed_actions: [\"*\"], "+rule+"}]\n", staff())
+		got := gist(t, planFor(t, s, "GET", target, ""))
+		if _, query, _ := strings.Cut(got, `"filter":`); strings.Contains(got, `{"sort"`) || !strings.HasPrefix(query, want) {
+			t.Errorf("%s under %s: %s; want %s", target, rule, got, want)
+		}
+	}
+	const rows, fields = `dls: '{"term":{"level":"info"}}'`, `fls: ["~level"]`
+	f(rows, "/logs-a*/_search", `[{"term":{"level":"info"}}]}}}`)
+	f(rows, "/logs-*/_search", `[{"term":{"level":"info"}}]}}}`)
+	f(rows, "/logs-a-1/_search", `[{"term":{"level":"info"}}]}}}`)
+	f(fields, "/logs-a*/_search", `[{"bool":{"minimum_should_match":1,"should":[{"terms":{"_index":["logs-a-1","logs-a-2"]}}]}}]`)
+}

@@ -272,6 +272,10 @@ type forwarded struct {
 	// open tells that the names are not all concrete indices: what they mean can
 	// change until they are used, so documents must be bound by _index as well.
 	open bool
+	// alike tells that all that the names can come to mean is granted with the restriction
+	// that was decided (law 3): no document has to be bound, but for views of fields, which
+	// need the mapping.
+	alike bool
 	// covered tells that this is the client's own expression.
 	covered bool
 	listed  *listed // nil where the names are not kept
@@ -324,11 +328,11 @@ func (pl *plan) writeNames(j *judged) (forwarded, *ask.Rejection) {
 		return f, nil
 	}
 	if pl.coversWhole(j) {
-		f.names, f.open, f.covered = exprTexts(j.part.Exprs), true, true
+		f.names, f.open, f.alike, f.covered = exprTexts(j.part.Exprs), true, true, true
 		return f, nil
 	}
 	if common, ok := pl.commonNames(j); ok {
-		f.names, f.open = exprTexts(common), true
+		f.names, f.open, f.alike = exprTexts(common), true, true
 		return f, nil
 	}
 	return pl.listNames(j, (*forwarded).add), nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"guard/authz"
 	"guard/endpoint"
 	"guard/internal/ask"
 	"guard/internal/esjson"
@@ -86,7 +87,7 @@ func (pl *plan) reach(j *judged, write func(forwarded, *binding) *ask.Rejection)
 	if rej != nil {
 		return f, nil, rej
 	}
-	b, rej := pl.bind(j, f.open)
+	b, rej := pl.bind(j, f.open && !(f.alike && !hidesFields(j)))
 	if rej != nil {
 		return f, b, rej
 	}
@@ -104,6 +105,11 @@ func (pl *plan) reach(j *judged, write func(forwarded, *binding) *ask.Rejection)
 		return f, b, rej
 	}
 	return f, b, write(f, b)
+}
+
+// hidesFields reports whether a field rule applies to any index of j.
+func hidesFields(j *judged) bool {
+	return slices.ContainsFunc(j.Groups, func(g authz.Group) bool { return g.Rules.HidesFields() })
 }
 
 // withoutMissing returns j without names that are missing, which could come to be aliases, or
