@@ -1,12 +1,13 @@
 package esjson
 
 import (
-	"bytes"
+	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"slices"
+	"strings"
 )
 
 // Stream reads one long text as it comes, and holds no more of it than the value that it
@@ -74,7 +75,7 @@ func (s *Stream) next() (byte, error) {
 			return s.buf[s.at], nil
 		}
 		switch err := s.more(); {
-		case errors.Is(err, io.EOF) && err == io.EOF: //nolint:errorlint // one that is wrapped is a fault
+		case err == io.EOF: //nolint:errorlint // one that is wrapped is a fault
 			return 0, nil
 		case err != nil:
 			return 0, err
@@ -367,7 +368,7 @@ func (x *extent) scan(b []byte) (n int, done bool) {
 			if x.depth--; x.depth == 0 {
 				return i + 1, true
 			}
-		case x.depth == 0 && bytes.IndexByte([]byte(" \t\r\n,:{}[]\""), c) >= 0:
+		case x.depth == 0 && strings.IndexByte(" \t\r\n,:{}[]\"", c) >= 0:
 			return i, true
 		case x.depth == 0:
 			x.atom = true
@@ -376,12 +377,23 @@ func (x *extent) scan(b []byte) (n int, done bool) {
 	return len(b), false
 }
 
-// plain returns how many bytes of a string come before its end or a backslash, at least 1.
+// plain returns how many bytes of a string come before its end or a backslash. The first
+// is neither.
 func plain(b []byte) int {
-	for i := 1; i < len(b); i++ {
-		if b[i] == '"' || b[i] == '\\' {
+	i := 1
+	for i+8 <= len(b) {
+		m := stringStops(binary.LittleEndian.Uint64(b[i:]))
+		if m == 0 {
+			i += 8
+			continue
+		}
+		if i += bits.TrailingZeros64(m) >> 3; b[i] == '"' || b[i] == '\\' {
 			return i
 		}
+		i++ // a control character: it is for who reads the string
 	}
-	return len(b)
+	for i < len(b) && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
 }
