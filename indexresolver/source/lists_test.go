@@ -12,10 +12,12 @@ import (
 	"guard/indexresolver"
 )
 
-// forbid has the cluster refuse its state as a managed service does.
+// forbid has the cluster refuse its state as a managed service does, but not with status 0.
 func forbid(c *cluster, status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.answer = func(target string) (int, string, bool) {
-		return status, `{"Message":"not allowed"}`, strings.HasPrefix(target, "/_cluster/state")
+		return status, `{"Message":"not allowed"}`, status != 0 && strings.HasPrefix(target, "/_cluster/state")
 	}
 }
 
@@ -89,14 +91,11 @@ func TestListsAreWatched(t *testing.T) {
 func TestStateIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
-		var turns []string
-		s := New(c, Config{OnLists: func(refused error) { turns = append(turns, fmt.Sprint(refused != nil)) }})
+		turns := make(chan string, 10)
+		s := New(c, Config{OnLists: func(refused error) { turns <- fmt.Sprint(refused != nil) }})
 		f := func(status int, name string, lists bool) {
 			t.Helper()
 			forbid(c, status)
-			if status == 0 {
-				c.answer = nil
-			}
 			c.change(func() { c.put(name) })
 			time.Sleep(2 * time.Minute)
 			if _, ok := s.State().Lookup(name); !ok || s.Stats().Lists != lists {
@@ -113,8 +112,10 @@ func TestStateIsTriedAgain(t *testing.T) {
 		}
 		f(403, "x3", true)
 		f(0, "x4", false)
-		if got := strings.Join(turns, " "); got != "true false true false" {
-			t.Errorf("the turns were told as %s", got)
+		for i, want := range []string{"true", "false", "true", "false"} {
+			if got := <-turns; got != want {
+				t.Errorf("turn %d was told as %s; want %s", i, got, want)
+			}
 		}
 	})
 }
