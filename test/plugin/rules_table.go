@@ -27,7 +27,11 @@ var Rules = []Rule{
 	{
 		Name: "no such endpoint", Why: "a path that begins with _ and is no endpoint is refused before it is read as a name",
 		finds: func(p part) bool {
-			return strings.HasPrefix(p.guard.reason, "unknown endpoint") && p.plugin.status == 400
+			if !strings.HasPrefix(p.guard.reason, "unknown endpoint") {
+				return false
+			}
+			// The plugin may have put other names for the list before the cluster reads it.
+			return p.plugin.status == 400 || p.d.DNFOF && len(p.expr) > 1 && strings.HasPrefix(p.expr[0], "_")
 		},
 	},
 	{

@@ -55,6 +55,8 @@ func TestExplain(t *testing.T) {
 	f("missing name beside wildcards", "count", "GET /a*,nosuch/_count", false, 404, `{"error":{"type":"index_not_found_exception"},"status":404}`, 403, missing)
 	f("", "count", "GET /a1,nosuch/_count", false, 404, `{"error":{"type":"index_not_found_exception"},"status":404}`, 403, missing)
 	f("system index among others", "count", "GET /*/_count", false, 200, `{"count":2}`, 403, refusal("no permissions for [] and User [name=u1]"))
+	f("no such endpoint", "count", "GET /_all,al-a/_count", true, 403, refusal("unknown endpoint [GET /_all,al-a/_count]"), 200, `{"count":2}`)
+	f("", "count", "GET /_all,al-a/_count", false, 403, refusal("unknown endpoint [GET /_all,al-a/_count]"), 200, `{"count":2}`)
 	f("not built", "settings", "GET /_settings", false, 403, refusal("endpoint [GET /_settings] is not built yet"), 200, `{}`)
 
 	docs := func(error string) string {
