@@ -59,7 +59,7 @@ func (pl *plan) verdictKey(part *ask.Part) (verdictKey, bool) {
 	return key, lasting
 }
 
-// keyText joins expressions; none is not an empty one.
+// keyText joins expressions, which hold no comma but in date math; none is not an empty one.
 func keyText(exprs []names.Expr) string {
 	switch len(exprs) {
 	case 0:

@@ -239,3 +239,18 @@ func TestVerdictsOfStandings(t *testing.T) {
 	f(`, dls: '{"term":{"a":"b"}}'`, true)
 	f(`, dls: '{"term":{"a":"${user.name}"}}'`, false)
 }
+
+// TestVerdictsOfOddLists holds that no list of expressions is taken for another one.
+func TestVerdictsOfOddLists(t *testing.T) {
+	s := worldWith(t, someRole, staff())
+	f := func(header, want string) {
+		t.Helper()
+		if got := gist(t, planFor(t, s, "POST", "/_msearch", header+"\n{}\n")); !strings.Contains(got, want) {
+			t.Errorf("%s: %s; want %s in it", header, got, want)
+		}
+	}
+	f(`{"index":["logs-a*","hr"]}`, `"index":["logs-a*","hr"]`)
+	f(`{"index":["logs-a*,hr"]}`, "must not contain ','")
+	f(`{"index":["*",""]}`, "must not be empty")
+	f(`{"index":["*,"]}`, "must not contain ','")
+}
