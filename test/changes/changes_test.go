@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -42,17 +43,24 @@ func testChanges(t *testing.T, kind testbed.Kind) {
 		})
 	}
 	l := newLoad(t, w, guards)
-	end := time.Now().Add(*duration)
+	goesOn := l.until(time.Now().Add(*duration))
 	var all sync.WaitGroup
 	loop := func(seed uint64, f func(*rand.Rand)) {
 		all.Go(func() {
-			for rnd := rand.New(rand.NewPCG(seed, uint64(time.Now().UnixNano()))); time.Now().Before(end); {
+			for rnd := rand.New(rand.NewPCG(seed, uint64(time.Now().UnixNano()))); goesOn(); {
 				f(rnd)
 			}
 		})
 	}
-	for i, f := range w.changers() {
-		loop(uint64(i), f)
+	// A node changes its state one step at a time: more hands would only wait for each other.
+	const hands = 3
+	list := w.changers()
+	for i := range hands {
+		loop(uint64(i), func(rnd *rand.Rand) {
+			for n := i; n < len(list) && goesOn(); n += hands {
+				list[n](rnd)
+			}
+		})
 	}
 	for i := range people {
 		p := &people[i]
@@ -70,16 +78,37 @@ func testChanges(t *testing.T, kind testbed.Kind) {
 	l.report()
 }
 
-// checkBusy: a run in which too little happened shows nothing.
-func (l *load) checkBusy() {
-	if n := l.world.changes.Load(); n < 50 {
-		l.t.Errorf("%d changes; want at least 50", n)
+// until reports whether the run goes on: until its end, and on a busy machine as long as it
+// takes to show anything.
+func (l *load) until(end time.Time) func() bool {
+	const most = 2 * time.Minute
+	return func() bool {
+		now := time.Now()
+		return now.Before(end) || now.Before(end.Add(most)) && l.lacks() != nil
 	}
+}
+
+// lacks says of what too little has happened for the run to show anything.
+func (l *load) lacks() error {
+	const changes, marks = 40, 20
+	if n := l.world.changes.Load(); n < changes {
+		return fmt.Errorf("%d changes; want at least %d", n, changes)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for i := range people {
 		p := &people[i]
-		if n := l.shown[p.name]; n < 20 && (p.name != "streamed" || l.world.streams) {
-			l.t.Errorf("%s was shown %d marks; want at least 20", p.name, n)
+		if n := l.shown[p.name]; n < marks && (p.name != "streamed" || l.world.streams) {
+			return fmt.Errorf("%s was shown %d marks; want at least %d", p.name, n, marks)
 		}
+	}
+	return nil
+}
+
+// checkBusy: a run in which too little happened shows nothing.
+func (l *load) checkBusy() {
+	if err := l.lacks(); err != nil {
+		l.t.Error(err)
 	}
 	for mode, g := range l.guards {
 		if n := g.Metric(l.t, "guard_panics_total"); n != 0 {
@@ -110,13 +139,16 @@ func (l *load) control(rnd *rand.Rand) {
 
 func (l *load) report() {
 	l.t.Logf("%d changes", l.world.changes.Load())
+	for mode, g := range l.guards {
+		l.t.Logf("%s: the state was read in vain %d times", mode, strings.Count(g.Log(), "stays and grows older"))
+	}
 	for _, part := range []map[string]int{l.tally, l.shown, l.faults} {
 		for _, k := range slices.Sorted(maps.Keys(part)) {
 			l.t.Logf("%6d %s", part[k], k)
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(l.worst)) {
-		l.t.Logf("%v %s", l.worst[k], k)
+		l.t.Logf("%s was answered by a state that was %v old before he asked", k, l.worst[k])
 	}
 	for _, k := range slices.Sorted(maps.Keys(l.leaks)) {
 		l.t.Logf("%6d LEAK %s", l.leaks[k], k)

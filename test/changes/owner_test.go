@@ -21,7 +21,7 @@ func (l *load) own(rnd *rand.Rand) {
 		return ok
 	}
 	mark := markOf("doc", index, n, "red")
-	_ = step(200, "PUT", "/"+index, `{"settings":{"number_of_shards":1,"number_of_replicas":0}}`, index) &&
+	_ = step(200, "PUT", "/"+index, `{"settings":{"number_of_shards":1,"number_of_replicas":0},`+fmt.Sprintf(mappings, "")+`}`, index) &&
 		step(200, "GET", "/own-*/_alias", "", index) &&
 		step(201, "PUT", "/"+index+"/_doc/1?refresh=true", fmt.Sprintf(`{"mark":%q}`, mark), index) &&
 		step(200, "GET", "/own-*/_search?size=100", "", mark) &&
