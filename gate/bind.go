@@ -8,7 +8,6 @@ import (
 	"guard/fls"
 	"guard/indexresolver"
 	"guard/internal/ask"
-	"guard/internal/names"
 	"guard/internal/query"
 )
 
@@ -31,6 +30,9 @@ type binding struct {
 	// hits filters answers, if it was made already: it follows from views and indices.
 	hits  *fls.Answer
 	known knownFields // of indices, if that was found already
+	// checked tells that hits are looked at though nothing binds them: a name that was
+	// forwarded could come to mean an index that is not granted, or is under a rule.
+	checked bool
 }
 
 // free reports whether nothing binds: neither documents nor fields.
@@ -76,7 +78,7 @@ func (pl *plan) heldByMembers(j *judged) bool {
 		if t.Kind != ask.Alias || !t.Filtered {
 			continue
 		}
-		if _, named := pl.covers(j, names.Expr(t.Name)); !named {
+		if !pl.grantsByName(j, t.Name) {
 			return true
 		}
 	}
@@ -92,7 +94,23 @@ func (pl *plan) own(b *binding, j *judged, open bool) *binding {
 	c.rules.NamesOnly = open && !b.bound && !pl.bindsByAlias(j)
 	c.hides = b.rules.Filter != query.Free || slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Filtered })
 	c.rules.Order = pl.s.orderTold(c)
+	c.checked = c.free() && pl.mayMove(j)
 	return c
+}
+
+// mayMove reports whether a name of j could come to mean what is not granted alike.
+func (pl *plan) mayMove(j *judged) bool {
+	if pl.s.policy.Ruled(pl.who) {
+		return true
+	}
+	for i := range j.Allowed {
+		t := &j.Allowed[i]
+		byMembers := t.Kind == ask.Alias && !slices.ContainsFunc(t.Members, func(m string) bool { return !pl.grantsByName(j, m) })
+		if !byMembers && !pl.grantsByName(j, t.Name) {
+			return true
+		}
+	}
+	return false
 }
 
 // again returns a copy of b to which one request may add.

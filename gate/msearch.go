@@ -73,6 +73,9 @@ func (pl *plan) appendSearch(dst []byte, i int, s *slot) ([]byte, *ask.Rejection
 		return dst, rej
 	}
 	s.treat, s.everyShard = b.treatSearch(asSearch), b.asksEveryShard(nil, lines[len(dst):])
+	if _, ok := pl.param("filter_path"); ok && b.free() {
+		s.treat = nil // it may leave out where hits are from, and would be lost by a look at them
+	}
 	return lines, nil
 }
 

@@ -335,7 +335,7 @@ func (pl *plan) writeNames(j *judged) (forwarded, *ask.Rejection) {
 		f.names, f.open, f.alike = exprTexts(common), true, true
 		return f, nil
 	}
-	return pl.listNames(j, (*forwarded).add), nil
+	return pl.listNames(j, false), nil
 }
 
 // notFound is the cluster's 404 for the names of j: for the first that is missing and has
@@ -410,14 +410,19 @@ func (pl *plan) anyUsable(j *judged) bool {
 	})
 }
 
-// listNames writes what was allowed of j one by one, each target as add has it.
-func (pl *plan) listNames(j *judged, add func(*forwarded, *ask.Target)) forwarded {
+// listNames writes what was allowed of j one by one, each target as add has it or by its
+// indices.
+func (pl *plan) listNames(j *judged, byIndex bool) forwarded {
 	f := forwarded{opts: j.part.Opts}
 	expanded := true
 	for i := range j.Allowed {
 		t := &j.Allowed[i]
 		expanded = expanded && t.Wildcard
-		add(&f, t)
+		if byIndex {
+			f.addIndices(t)
+		} else {
+			pl.add(&f, j, t)
+		}
 	}
 	for _, e := range j.Remote {
 		f.names = append(f.names, string(e))
@@ -442,15 +447,28 @@ func (pl *plan) takesClosed() bool {
 	}
 }
 
-// add writes one target: an alias by its members, so that it cannot be moved in the
-// meantime, unless it carries a filter that only its name brings.
-func (f *forwarded) add(t *ask.Target) {
-	if t.Kind == ask.Alias && !t.Filtered {
+// add writes one target of j: an alias by its members, so that it cannot be moved in the
+// meantime, unless it carries a filter that only its name brings. Where whatever is behind
+// its name is granted by that and under no rule, and a member's name alone does not grant
+// it, the alias is safer: a member's name could come to be that of others' indices.
+func (pl *plan) add(f *forwarded, j *judged, t *ask.Target) {
+	if t.Kind == ask.Alias && !t.Filtered && !pl.safeByAlias(j, t) {
 		f.names = append(f.names, t.Members...)
 		return
 	}
 	f.open = f.open || t.Kind != ask.Index
 	f.names = append(f.names, t.Name)
+}
+
+func (pl *plan) safeByAlias(j *judged, t *ask.Target) bool {
+	return !pl.s.policy.Ruled(pl.who) && pl.grantsByName(j, t.Name) &&
+		slices.ContainsFunc(t.Members, func(m string) bool { return !pl.grantsByName(j, m) })
+}
+
+// grantsByName reports whether j is granted on whatever name may come to mean.
+func (pl *plan) grantsByName(j *judged, name string) bool {
+	_, granted := pl.covers(j, names.Expr(name))
+	return granted
 }
 
 // addIndices writes one target by its indices, where no alias binds any of them.

@@ -98,7 +98,7 @@ func (pl *plan) reach(j *judged, write func(forwarded, *binding) *ask.Rejection)
 	if j, rej = pl.withoutMissing(j); rej != nil {
 		return f, b, rej
 	}
-	if f = pl.listNames(j, (*forwarded).addIndices); len(f.names) == 0 {
+	if f = pl.listNames(j, true); len(f.names) == 0 {
 		f.names, f.opts.Expand = nothing, names.ExpandOpen
 	}
 	if b, rej = pl.bind(j, false); rej != nil {

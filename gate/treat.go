@@ -14,6 +14,8 @@ import (
 // binds it.
 func (b *binding) treatSearch(form searchForm) Treatment {
 	switch {
+	case b.free() && b.checked && form.on == query.Search:
+		return hitsTreatment{b.answer()}
 	case b.free():
 		return nil
 	case form.on == query.Count:
@@ -76,6 +78,18 @@ func (b *binding) single() *fls.Projection {
 		return nil
 	}
 	return one.Projection()
+}
+
+// hitsTreatment passes on an answer that holds no hit of an index that was not decided.
+type hitsTreatment struct{ answer *fls.Answer }
+
+// Treat looks at the hits.
+func (t hitsTreatment) Treat(a Answer) (Answer, error) {
+	if a.Status >= 400 {
+		return a, nil
+	}
+	_, _, err := t.answer.Search(a.Body)
+	return a, err
 }
 
 // searchTreatment filters a search answer hit by hit.
