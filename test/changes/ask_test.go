@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +27,8 @@ type load struct {
 	world  *world
 	guards map[string]*guardproc.Proc // by mode
 	http   *http.Client
+	strict bool         // names mean what guard knows that they mean
+	byAge  atomic.Int64 // answers of which the age of the state is the only bound
 
 	mu     sync.Mutex // guards all below
 	shown  map[string]int
@@ -187,6 +190,10 @@ func (l *load) put(mode string, p *person, q question) {
 		err = errors.New("it counts what he may not see")
 	case late > staleness:
 		err = fmt.Errorf("it is right by a state that was over %v before the request", late)
+	}
+	if err != nil && !l.strict && bounded(p, q) {
+		l.byAge.Add(1)
+		err = nil
 	}
 	l.note(p, mode, q, a, late, err)
 }

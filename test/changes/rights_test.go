@@ -75,6 +75,7 @@ type person struct {
 	always  []string
 	tenant  string   // documents of others are hidden from him; empty: of nobody
 	noPins  bool     // the field is hidden from him
+	mixed   bool     // he has indices with a rule and without
 	namesOf []string // beginnings of names that may be told to him, beside what is granted
 	places  []string // what he asks about
 	single  []string // those among them that mean one index

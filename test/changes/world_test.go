@@ -26,7 +26,7 @@ const password = "pw"
 // to nobody); streams with ds.
 var people = []person{
 	{
-		name: "wide", group: "wide", always: []string{"pub-", "mem-", "sec-", "swap-", "own-", "ds-"}, namesOf: []string{"vault-"},
+		name: "wide", group: "wide", mixed: true, always: []string{"al-w", "pub-", "mem-", "sec-", "swap-", "own-", "ds-"}, namesOf: []string{"vault-"},
 		places: []string{"", "/_all", "/*", "/swap-1", "/swap-*", "/swap-1,pub-0", "/mem-1", "/vault-*", "/vault-1", "/dark-1"}, single: []string{"/swap-1", "/vault-1", "/mem-1"},
 	},
 	{
@@ -34,7 +34,8 @@ var people = []person{
 		places: []string{"", "/_all", "/pub-*", "/p*", "/pub-0", "/pub-1", "/pub-0,pub-1", "/pub-*,-pub-1", "/dark-*", "/vault-1", "/*"}, single: []string{"/pub-0", "/pub-1", "/pub-2", "/vault-1", "/dark-1"},
 	},
 	{
-		name: "aliased", group: "aliased",
+		// A write by the name of an alias that is gone makes an index of that name.
+		name: "aliased", group: "aliased", always: []string{"al-w"},
 		places: []string{"", "/_all", "/al-*", "/al-1", "/al-2", "/al-3", "/al-1,al-2", "/a*", "/mem-1", "/fa-1", "/al-w", "/*"}, single: []string{"/al-1", "/al-3", "/mem-1", "/fa-1"},
 	},
 	{
