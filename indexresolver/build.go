@@ -71,9 +71,11 @@ func (b *builder) readIndices(list []Index) error {
 	return nil
 }
 
-// add makes the entry of x, which old was.
+// add makes the entry of x, which old was. It keeps a copy: x itself would keep the facts of
+// all indices that were read with it in memory, as long as any state has this one.
 func (b *builder) add(x *Index, old *entry) {
-	e := &entry{name: x.Name, kind: ask.Index, hidden: x.Hidden, index: x}
+	own := *x
+	e := &entry{name: x.Name, kind: ask.Index, hidden: x.Hidden, index: &own}
 	e.members, e.names = []*entry{e}, []string{e.name}
 	e.mapping = mappingID(x, old)
 	for i := range x.Aliases {
