@@ -29,7 +29,7 @@ func Compile(sec *config.Security, set config.Policy) (*Policy, []config.Warning
 	}
 	c.evaluation(&sec.Dynamic)
 	c.system(set)
-	c.policy.lasting = !slices.ContainsFunc(c.policy.system.List(), func(p names.Pattern) bool { return !p.Sure() })
+	c.policy.lasting = !slices.ContainsFunc(slices.Concat(c.policy.system.List(), c.policy.protected.List()), func(p names.Pattern) bool { return !p.Sure() })
 	c.vocabulary(sec)
 	for _, name := range slices.Sorted(maps.Keys(sec.Roles)) {
 		c.role(name, sec.Roles[name])
@@ -100,20 +100,29 @@ func (c *compiler) evaluation(d *config.Dynamic) {
 // system compiles the names of the system indices. Where they are not enabled,
 // the security index alone is protected.
 func (c *compiler) system(set config.Policy) {
-	if !set.SystemIndices.Enabled {
-		return
+	if set.SystemIndices.Enabled {
+		c.policy.system = c.reserved(set.SystemIndices.Pos, set.SystemIndices.Indices)
+		c.policy.openable = set.SystemIndices.PermissionEnabled
 	}
-	list := make([]names.Pattern, 0, len(set.SystemIndices.Indices))
-	for i, text := range set.SystemIndices.Indices {
-		at := set.SystemIndices.Pos.Item("indices", i)
-		list = append(list, c.pattern(at, text))
-		if !list[i].IsRegex() {
+	if protected := set.ProtectedIndices; protected.Enabled {
+		c.policy.protected = c.reserved(protected.Pos, protected.Indices)
+		c.policy.protectors = names.NewPatterns(c.patterns(protected.Pos, "roles", protected.Roles)...)
+	}
+}
+
+// reserved compiles the names of indices that are not open to everybody.
+func (c *compiler) reserved(at config.Pos, list []string) (r reserved) {
+	var own []names.Pattern
+	for i, text := range list {
+		p := c.pattern(at.Item("indices", i), text)
+		own = append(own, p)
+		if !p.IsRegex() {
 			text = ".ds-" + text + "-*"
 		}
-		c.policy.generations = append(c.policy.generations, c.pattern(at, text))
+		r.generations = append(r.generations, c.pattern(at.Item("indices", i), text))
 	}
-	c.policy.system = names.NewPatterns(list...)
-	c.policy.openable = set.SystemIndices.PermissionEnabled
+	r.Patterns = names.NewPatterns(own...)
+	return r
 }
 
 func (c *compiler) caches() error {

@@ -20,17 +20,15 @@ func (p *Policy) Covers(who *ask.Principal, privileges []ask.Privilege, asked na
 	return q.uniform(asked)
 }
 
-// mayReachClosed reports whether asked could match a system index that is not open.
+// mayReachClosed reports whether asked could match a system or protected index that is not open.
 func (p *Policy) mayReachClosed(s *subject, asked names.Pattern) bool {
 	if asked.Match(securityIndex) {
 		return true
 	}
-	for i, system := range p.system.List() {
-		if (mayMeet(system, asked) || mayMeet(p.generations[i], asked)) && !s.explicit.set.covers(system) {
-			return true
-		}
+	if slices.ContainsFunc(p.system.meets(asked), func(system names.Pattern) bool { return !s.explicit.set.covers(system) }) {
+		return true
 	}
-	return false
+	return !s.protector && len(p.protected.meets(asked)) > 0
 }
 
 // mayMeet reports whether some name could match both patterns.

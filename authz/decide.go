@@ -159,20 +159,34 @@ func (q *query) mayName(name string, missing bool) bool {
 	return q.every(missing, func(g *grant) bool { return g.name(name, q.now) })
 }
 
-// closed reports whether an index is a system index that the principal may not
-// touch at all.
+// closed reports whether an index is a system or protected index that the principal may
+// not touch at all.
 func (q *question) closed(index string) bool {
+	return q.closedSystem(index) || q.closedProtected(index)
+}
+
+func (q *question) closedSystem(index string) bool {
 	if index == securityIndex {
 		return true
 	}
-	if len(q.policy.system.List()) == 0 {
+	return q.among(&q.policy.system, index, func(name string) bool { return !q.subject.explicit.index(q.cluster, name, q.now) })
+}
+
+func (q *question) closedProtected(index string) bool {
+	return !q.subject.protector && q.among(&q.policy.protected, index, func(string) bool { return true })
+}
+
+// among reports whether an index, or the stream that it belongs to, is one of r for which
+// closed holds.
+func (q *question) among(r *reserved, index string, closed func(string) bool) bool {
+	if len(r.List()) == 0 {
 		return false
 	}
-	if q.policy.system.MayMatch(index) && !q.subject.explicit.index(q.cluster, index, q.now) {
+	if r.MayMatch(index) && closed(index) {
 		return true
 	}
 	stream := q.cluster.Stream(index)
-	return stream != "" && stream != index && q.closed(stream)
+	return stream != "" && stream != index && (stream == securityIndex || r.MayMatch(stream) && closed(stream))
 }
 
 // anyClosed reports whether one of the members of a target is closed.

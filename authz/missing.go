@@ -130,7 +130,7 @@ func (d *Decision) MissingActions() []string {
 			*list = append(*list, pr.Action)
 		}
 	}
-	if onNames && slices.ContainsFunc(q.asked(), func(t ask.Target) bool { return !t.Wildcard && q.anyClosed(&t) }) {
+	if onNames && slices.ContainsFunc(q.asked(), func(t ask.Target) bool { return !t.Wildcard && q.anySystem(&t) }) {
 		always = append(always, systemPermission)
 	}
 	if len(always) > 0 {
@@ -230,11 +230,16 @@ func (q *question) granted(g *grant, name string, kind ask.TargetKind) bool {
 // missingSystem collects the system indices that the client named and may not touch.
 func (q *question) missingSystem(c *cells) {
 	for _, t := range q.asked() {
-		if t.Wildcard || !q.anyClosed(&t) {
-			continue
+		if t.Wildcard || !q.anySystem(&t) {
+			continue // no permission opens a protected index
 		}
 		c.add(Cell{Action: systemPermission, Target: t.Name, Named: true}, func() []Grant { return q.systemGrants(t.Name) })
 	}
+}
+
+// anySystem reports whether one of the members of a target is a system index that is closed.
+func (q *question) anySystem(t *ask.Target) bool {
+	return q.closedSystem(t.Name) || slices.ContainsFunc(t.Members, q.closedSystem)
 }
 
 func (q *question) systemGrants(name string) []Grant {

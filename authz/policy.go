@@ -46,21 +46,39 @@ type Policy struct {
 	emptyFrees bool // dfm_empty_overrides_all
 	resolution config.RoleResolution
 
-	system  names.Patterns // configured system indices
-	lasting bool           // none of them is an expression that can run out of time
-	// generations are for each of system what the indices behind a stream of such a name
-	// are called.
-	generations []names.Pattern
-	openable    bool // by systemPermission; else nobody opens system indices
-	roles       map[string]*role
-	mappings    []mapping
-	located     []mapping       // those of mappings that name hosts
-	hidden      map[string]bool // roles whose mapping is hidden
+	system     reserved       // system indices that are configured
+	protected  reserved       // indices that only who has one of protectors may touch
+	protectors names.Patterns // roles
+	lasting    bool           // no name of these is an expression that can run out of time
+	openable   bool           // by systemPermission; else nobody opens system indices
+	roles      map[string]*role
+	mappings   []mapping
+	located    []mapping       // those of mappings that name hosts
+	hidden     map[string]bool // roles whose mapping is hidden
 
 	principals *lru.Cache[string, *ask.Principal]
 	subjects   *lru.Cache[*ask.Principal, *subject]
 	profiles   *lru.Cache[string, *profile]
 	building   sync.Mutex // held while a subject or profile is made, so that it is made once
+}
+
+// reserved are names of indices that are not open to everybody.
+type reserved struct {
+	names.Patterns
+	// generations are for each pattern what the indices behind a stream of such a name are
+	// called.
+	generations []names.Pattern
+}
+
+// meets returns the patterns that may match a name that asked matches too, themselves or by
+// their generations.
+func (r *reserved) meets(asked names.Pattern) (list []names.Pattern) {
+	for i, p := range r.List() {
+		if mayMeet(p, asked) || mayMeet(r.generations[i], asked) {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // Evaluation returns the set of rules that the policy decides by.

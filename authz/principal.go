@@ -28,6 +28,9 @@ func (p *Policy) Principal(id ask.Identity) *ask.Principal {
 // unrestricted reports whether s may do everything to every name (law 1). Where
 // system indices are protected, that takes the explicit permission for them.
 func (p *Policy) unrestricted(s *subject) bool {
+	if len(p.protected.List()) > 0 && !s.protector {
+		return false
+	}
 	for _, system := range p.system.List() {
 		if !s.explicit.set.covers(system) {
 			return false

@@ -24,6 +24,7 @@ type profile struct {
 	entries    []boundEntry
 	index      *entryIndex // of entries
 	ruled      bool        // some entry carries a rule
+	protector  bool        // one of the roles opens protected indices
 	personal   bool        // some document rule has a variable
 	lasting    bool        // no pattern depends on the time
 	explicit   *grant      // where system indices are open
@@ -59,6 +60,7 @@ func (p *Policy) profile(who *ask.Principal) *profile {
 	f := &profile{evaluation: p.evaluation, service: isService(who)}
 	var cluster []names.Pattern
 	for _, name := range who.Roles {
+		f.protector = f.protector || p.protectors.Match(name)
 		r := p.roles[name]
 		if r == nil {
 			continue // a name that only a mapping knows

@@ -300,4 +300,14 @@ func (p *Policy) validate(r *report) {
 	for i, pattern := range p.SystemIndices.Indices {
 		checkPattern(r, p.SystemIndices.Pos.Item("indices", i), pattern)
 	}
+	protected := &p.ProtectedIndices
+	for i, pattern := range protected.Indices {
+		checkPattern(r, protected.Pos.Item("indices", i), pattern)
+	}
+	for i, pattern := range protected.Roles {
+		checkPattern(r, protected.Pos.Item("roles", i), pattern)
+	}
+	if protected.Enabled && len(protected.Indices) == 0 {
+		r.warn(protected.Pos.At("indices"), "at least one index", "no index is protected")
+	}
 }

@@ -343,12 +343,13 @@ const (
 type Policy struct {
 	Pos Pos `yaml:"-"`
 
-	DFMEmptyOverridesAll   bool           `yaml:"dfm_empty_overrides_all"`
-	RolesMappingResolution RoleResolution `yaml:"roles_mapping_resolution"`
-	SystemIndices          SystemIndices  `yaml:"system_indices"`
-	MaskAlgorithm          string         `yaml:"masked_fields_algorithm_default"` // not used yet: masks are not built; empty: BLAKE2b
-	MaskSalt               Secret         `yaml:"compliance_salt"`                 // not used yet: masks are not built; unset: the plugin's
-	DisableEnvReplacement  bool           `yaml:"disable_envvar_replacement"`      // in the security folder
+	DFMEmptyOverridesAll   bool             `yaml:"dfm_empty_overrides_all"`
+	RolesMappingResolution RoleResolution   `yaml:"roles_mapping_resolution"`
+	SystemIndices          SystemIndices    `yaml:"system_indices"`
+	ProtectedIndices       ProtectedIndices `yaml:"protected_indices"`
+	MaskAlgorithm          string           `yaml:"masked_fields_algorithm_default"` // not used yet: masks are not built; empty: BLAKE2b
+	MaskSalt               Secret           `yaml:"compliance_salt"`                 // not used yet: masks are not built; unset: the plugin's
+	DisableEnvReplacement  bool             `yaml:"disable_envvar_replacement"`      // in the security folder
 }
 
 // SystemIndices are the indices that only an explicit permission opens.
@@ -358,6 +359,15 @@ type SystemIndices struct {
 	Enabled           bool     `yaml:"enabled"`
 	PermissionEnabled bool     `yaml:"permission_enabled"`
 	Indices           []string `yaml:"indices"`
+}
+
+// ProtectedIndices are the indices that only holders of some roles may touch.
+type ProtectedIndices struct {
+	Pos Pos `yaml:"-"`
+
+	Enabled bool     `yaml:"enabled"`
+	Indices []string `yaml:"indices"`
+	Roles   []string `yaml:"roles"` // patterns; whoever has one of them is bound by his privileges alone
 }
 
 // SetDefaults states what holds for keys that are absent.

@@ -42,7 +42,7 @@ func newLoad(t *testing.T, w *world, guards map[string]*guardproc.Proc) *load {
 	transport := &http.Transport{MaxIdleConnsPerHost: 32, DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &load{
-		t: t, world: w, guards: guards, http: &http.Client{Transport: transport, Timeout: 30 * time.Second},
+		t: t, world: w, guards: guards, http: &http.Client{Transport: transport, Timeout: 75 * time.Second},
 		shown: map[string]int{}, faults: map[string]int{}, tally: map[string]int{}, worst: map[string]time.Duration{}, leaks: map[string]int{},
 	}
 }

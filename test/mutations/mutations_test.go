@@ -38,6 +38,8 @@ var mutations = []mutation{
 	{"legacy: a stream by its generations", "authz/legacy.go", "(q.closed(t.Name) || !q.mayIndex(t.Name))", "(q.closed(t.Name) && !q.mayIndex(t.Name))", "TestTwoRoads"},
 	{"legacy: taking names away without do_not_fail_on_forbidden", "authz/legacy.go", "return q.policy.reduce && !q.part.Single", "return !q.part.Single", "TestTwoRoads"},
 	{"legacy: the filter of an alias is lost", "authz/legacy.go", "via = []string{t.Name}", "via = nil", "TestTwoRoads"},
+	{"protected indices for all", "authz/decide.go", "return !q.subject.protector && q.among(", "return false && q.among(", "TestTwoRoads"},
+	{"patterns over protected indices", "authz/covers.go", "return !s.protector && len(p.protected.meets(asked)) > 0", "return false", "TestCovers"},
 	{"v4: members that are system indices", "authz/v4.go", "case q.anyClosed(t):", "case q.closed(t.Name):", "TestTwoRoads"},
 	{"v4: forbidden names are just left out", "authz/v4.go", "t.Wildcard && (closed || q.policy.reduce)", "t.Wildcard || closed || q.policy.reduce", "TestTwoRoads"},
 	{"v4: names that are not granted have a say", "authz/v4.go", "granted, _ := q.v4Granted(t)\n\t\treturn granted", "return true", "TestTwoRoads"},

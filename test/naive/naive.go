@@ -34,6 +34,10 @@ type Policy struct {
 	// opens them.
 	System      []string `json:",omitempty"`
 	SystemOpens bool     `json:",omitempty"`
+	// Protected are the patterns of indices that only holders of roles that match
+	// Protectors may touch.
+	Protected  []string `json:",omitempty"`
+	Protectors []string `json:",omitempty"`
 
 	Groups map[string][]string `json:",omitempty"` // of actions and of groups
 	Roles  map[string]Role     `json:",omitempty"`

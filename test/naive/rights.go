@@ -149,11 +149,14 @@ func (e *evaluation) opens(owners []string) bool {
 	})
 }
 
-// closed reports whether a name is, or would be, a system index that is not open, or a
-// part of a stream that is one.
+// closed reports whether a name is, or would be, a system or protected index that is not
+// open, or a part of a stream that is one.
 func (e *evaluation) closed(name string) bool {
+	protector := slices.ContainsFunc(e.rolesOf(), func(role string) bool { return anyMatches(e.Policy.Protectors, role) })
 	for _, owner := range []string{name, e.World.streamOf(name)} {
-		if owner == securityIndex || owner != "" && anyMatches(e.Policy.System, owner) && !e.opens(e.owners(owner)) {
+		switch {
+		case owner == "":
+		case owner == securityIndex, anyMatches(e.Policy.System, owner) && !e.opens(e.owners(owner)), anyMatches(e.Policy.Protected, owner) && !protector:
 			return true
 		}
 	}

@@ -46,6 +46,7 @@ func Policy(p naive.Policy) (*authz.Policy, error) {
 	set := config.Policy{
 		DFMEmptyOverridesAll: p.EmptyFrees,
 		SystemIndices:        config.SystemIndices{Enabled: len(p.System) > 0, PermissionEnabled: p.SystemOpens, Indices: p.System},
+		ProtectedIndices:     config.ProtectedIndices{Enabled: len(p.Protected) > 0, Indices: p.Protected, Roles: p.Protectors},
 		RolesMappingResolution: map[string]config.RoleResolution{
 			"": config.MappingOnly, "only": config.BackendRolesOnly, "both": config.RolesBoth,
 		}[p.BackendRoles],

@@ -81,6 +81,9 @@ func (d Dice) Policy() naive.Policy {
 	if !d.once(4) {
 		p.System, p.SystemOpens = []string{".sys*"}, d.once(2)
 	}
+	if d.once(4) {
+		p.Protected, p.Protectors = []string{".sys*"}, []string{d.pick("r1", "r*", "nobody")}
+	}
 	p.BackendRoles = d.pick("", "", "", "only", "both")
 	wide := d.once(3) // one role that grants much beside others that hide something
 	for _, name := range []string{"r1", "r2", "r3"} {

@@ -89,6 +89,7 @@ func (s *shrinker) leaveOut(c *naive.Case) {
 	shrinkList(s, &c.Who.BackendRoles, nil)
 	shrinkList(s, &c.Who.OwnRoles, nil)
 	shrinkList(s, &c.Policy.System, nil)
+	shrinkList(s, &c.Policy.Protected, nil)
 	s.world(&c.World)
 	for _, flag := range []*bool{&c.Policy.Reduces, &c.Policy.ReducesToNil, &c.Policy.EmptyFrees, &c.Policy.SystemOpens, &c.Ask.Single, &c.Ask.Fixed, &c.Ask.Opts.IgnoreUnavailable, &c.Ask.Opts.IgnoreAliases, &c.Ask.Opts.IgnoreDataStreams} {
 		s.off(flag)
