@@ -365,9 +365,9 @@ type SystemIndices struct {
 type ProtectedIndices struct {
 	Pos Pos `yaml:"-"`
 
-	Enabled bool     `yaml:"enabled"`
-	Indices []string `yaml:"indices"`
-	Roles   []string `yaml:"roles"` // patterns; whoever has one of them is bound by his privileges alone
+	Enabled bool     `yaml:"enabled"` // else no index is protected but the system indices
+	Indices []string `yaml:"indices"` // patterns; on these privileges are not enough
+	Roles   []string `yaml:"roles"`   // patterns; whoever has one of them is bound by his privileges alone
 }
 
 // SetDefaults states what holds for keys that are absent.
