@@ -29,7 +29,7 @@ func (c *cluster) contents(version uint64) indexresolver.Contents {
 	streams := map[string]*indexresolver.DataStream{}
 	for i := range 8 {
 		roll := dice(c.facts[i])
-		x := indexresolver.Index{Name: fmt.Sprint("i", i), UUID: "u", Closed: roll(9) == 0, Hidden: roll(9) == 0, System: roll(19) == 0, Mapping: fmt.Appendf(nil, `{"m":%d}`, roll(2))}
+		x := indexresolver.Index{Name: fmt.Sprint("i", i), UUID: "u", Closed: roll(9) == 0, Hidden: roll(9) == 0, Mapping: fmt.Appendf(nil, `{"m":%d}`, roll(2))}
 		switch roll(12) {
 		case 0:
 			x.Mapping = nil

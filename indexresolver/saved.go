@@ -40,7 +40,6 @@ type savedIndex struct {
 	UUID      string          `json:"uuid,omitempty"`
 	Closed    bool            `json:"closed,omitempty"`
 	Hidden    bool            `json:"hidden,omitempty"`
-	System    bool            `json:"system,omitempty"`
 	Sort      []string        `json:"sort,omitempty"`
 	Analyzers []string        `json:"analyzers,omitempty"`
 	Aliases   []savedAlias    `json:"aliases,omitempty"`
@@ -90,7 +89,7 @@ func (s *State) Save(w io.Writer) error {
 
 func saveIndex(x *Index) savedIndex {
 	out := savedIndex{
-		Name: x.Name, UUID: x.UUID, Closed: x.Closed, Hidden: x.Hidden, System: x.System, Sort: x.Sort, Analyzers: x.Analyzers, Mapping: x.Mapping,
+		Name: x.Name, UUID: x.UUID, Closed: x.Closed, Hidden: x.Hidden, Sort: x.Sort, Analyzers: x.Analyzers, Mapping: x.Mapping,
 	}
 	for _, m := range x.Aliases {
 		out.Aliases = append(out.Aliases, savedAlias{m.Alias, m.Filter, m.IndexRouting, m.SearchRouting, m.Hidden})
@@ -134,7 +133,7 @@ func Load(r io.Reader) (*State, error) {
 
 func (x *savedIndex) load() Index {
 	out := Index{
-		Name: x.Name, UUID: x.UUID, Closed: x.Closed, Hidden: x.Hidden, System: x.System, Sort: x.Sort, Analyzers: x.Analyzers,
+		Name: x.Name, UUID: x.UUID, Closed: x.Closed, Hidden: x.Hidden, Sort: x.Sort, Analyzers: x.Analyzers,
 		Mapping: compact(x.Mapping),
 	}
 	if out.Mapping == nil {

@@ -19,7 +19,7 @@ func TestSaved(t *testing.T) {
 			{Name: "a", UUID: "ua", Closed: true, Mapping: []byte(`{"properties":{"x":{"type":"date"}}}`), Sort: []string{"x"},
 				Analyzers: []string{"default", "mine"},
 				Aliases:   []Membership{{Alias: "f", Filter: []byte(`{"term":{"x":"<"}}`), IndexRouting: "1", SearchRouting: "1,2"}, {Alias: "h", Hidden: true}}},
-			{Name: "b", Hidden: true, System: true, Mapping: []byte(`{}`), Aliases: []Membership{{Alias: "f"}}},
+			{Name: "b", Hidden: true, Mapping: []byte(`{}`), Aliases: []Membership{{Alias: "f"}}},
 			{Name: ".ds-s-2", Mapping: []byte(`{}`)}, {Name: ".ds-s-1", Mapping: []byte(`{}`)},
 		},
 		DataStreams: []DataStream{{Name: "s", Hidden: true, Indices: []string{".ds-s-2", ".ds-s-1"}}},

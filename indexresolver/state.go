@@ -54,7 +54,6 @@ type Index struct {
 	Name, UUID string
 	Closed     bool
 	Hidden     bool // the setting; a visible data stream shows its indices all the same
-	System     bool
 	Aliases    []Membership
 	Mapping    []byte   // JSON of the mapping without a type name, nil if there is none
 	Sort       []string // the fields that it is sorted by: the setting index.sort.field
@@ -183,7 +182,7 @@ func (e *entry) same(o *entry) bool {
 
 // same reports whether x and y tell the same of one index.
 func (x *Index) same(y *Index) bool {
-	return x.UUID == y.UUID && x.Closed == y.Closed && x.Hidden == y.Hidden && x.System == y.System &&
+	return x.UUID == y.UUID && x.Closed == y.Closed && x.Hidden == y.Hidden &&
 		(x.Mapping == nil) == (y.Mapping == nil) && bytes.Equal(x.Mapping, y.Mapping) &&
 		slices.Equal(x.Sort, y.Sort) && slices.Equal(x.Analyzers, y.Analyzers) && slices.EqualFunc(x.Aliases, y.Aliases, Membership.same)
 }

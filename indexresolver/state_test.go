@@ -175,7 +175,6 @@ func TestSameNames(t *testing.T) {
 	f("an index made anew", func(c *indexresolver.Contents) { c.Indices[0].UUID = "x" }, false)
 	f("closed", func(c *indexresolver.Contents) { c.Indices[0].Closed = true }, false)
 	f("hidden", func(c *indexresolver.Contents) { c.Indices[0].Hidden = true }, false)
-	f("system", func(c *indexresolver.Contents) { c.Indices[0].System = true }, false)
 	f("mapping", func(c *indexresolver.Contents) { c.Indices[0].Mapping = []byte("{}") }, false)
 	f("sorted", func(c *indexresolver.Contents) { c.Indices[0].Sort = []string{"a"} }, false)
 	f("other analysers", func(c *indexresolver.Contents) { c.Indices[0].Analyzers = []string{"default"} }, false)

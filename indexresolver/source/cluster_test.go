@@ -252,7 +252,7 @@ func (c *cluster) state() string {
 			sort += `,"analysis":` + x.Analysis
 		}
 		indices = append(indices, fmt.Sprintf(
-			`%q:{"version":3,"aliases_version":%d,"state":%q,"settings":{"index":{"hidden":%q,"number_of_shards":"1","uuid":"u-%s"%s}},"mappings":%s,"aliases":%s,"system":false}`,
+			`%q:{"version":3,"aliases_version":%d,"state":%q,"settings":{"index":{"hidden":%q,"number_of_shards":"1","uuid":"u-%s"%s}},"mappings":%s,"aliases":%s}`,
 			name, x.aliasesVersion, x.State, x.Hidden, name, sort, x.Mapping, aliases))
 	}
 	for name, list := range c.streams {

@@ -229,8 +229,6 @@ func (d *stateDecoder) index(name string) error {
 		switch key {
 		case "state":
 			state, err = readText(d.Stream, d.kept)
-		case "system":
-			x.System, err = readBool(d.Stream)
 		case "aliases":
 			listed, err = readTexts(d.Stream, d.kept)
 		case "aliases_version":

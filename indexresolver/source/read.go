@@ -25,7 +25,7 @@ const (
 	rootTarget    = "/"
 	versionTarget = "/_cluster/state/version"
 	stateTarget   = "/_cluster/state/version,metadata?filter_path=cluster_uuid,state_uuid,version,metadata.cluster_coordination.term" +
-		",metadata.indices.*.state,metadata.indices.*.system,metadata.indices.*.aliases,metadata.indices.*.aliases_version,metadata.indices.*.mappings" +
+		",metadata.indices.*.state,metadata.indices.*.aliases,metadata.indices.*.aliases_version,metadata.indices.*.mappings" +
 		",metadata.indices.*.settings.index.uuid,metadata.indices.*.settings.index.hidden,metadata.indices.*.settings.index.sort.field" +
 		",metadata.indices.*.settings.index.analysis.analyzer,metadata.data_stream"
 	aliasTarget = "/_alias?expand_wildcards=all"

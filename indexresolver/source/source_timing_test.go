@@ -36,7 +36,7 @@ func (l large) state(w io.Writer, version int) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(b, `"logs-app-%d-2026.01.%02d":{"aliases_version":2,"state":"open","settings":{"index":{"uuid":"uuid-of-index-%08d"}},"mappings":{"_doc":%s},"aliases":["alias-%d"],"system":false}`,
+		fmt.Fprintf(b, `"logs-app-%d-2026.01.%02d":{"aliases_version":2,"state":"open","settings":{"index":{"uuid":"uuid-of-index-%08d"}},"mappings":{"_doc":%s},"aliases":["alias-%d"]}`,
 			i, i%30, i, l.mapping(i), i)
 	}
 	b.WriteString("}}}")
