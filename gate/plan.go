@@ -217,7 +217,7 @@ func (pl *plan) refusal(j *judged) *ask.Rejection {
 		written[i] = string(e)
 	}
 	actions := j.Decision.MissingActions()
-	if len(actions) == 0 && len(j.resolved.NoMatch) > 0 && len(j.resolved.Remote) == 0 {
+	if r := &j.resolved; len(actions) == 0 && len(r.NoMatch) > 0 && len(r.Remote)+len(r.Targets)+len(r.Unknown) == 0 {
 		return pl.missing(j, writtenText(j.part.Exprs)) // a wildcard where one name is wanted
 	}
 	r := forbidden(pl.who, actions, written)
