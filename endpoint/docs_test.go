@@ -99,6 +99,9 @@ func actions(r Route) string {
 	for _, p := range r.Items {
 		one(p, " *each*")
 	}
+	if n := len(r.Privileges); len(r.Refreshing) > n {
+		one(r.Refreshing[n], " if `refresh` is set")
+	}
 	if r.Targets == BulkLines {
 		list = append(list, "`indices:data/write/bulk[s]` *each*", "`indices:data/write/index`, `…/update` or `…/delete` *each*",
 			"`indices:admin/create` *if missing*", "`indices:admin/mapping/put` *if new field*")
@@ -127,14 +130,14 @@ var targetWords = map[Targets]string{
 }
 
 var bodyWords = map[Body]string{
-	NoBody: "none", SearchBody: "search (optional)", CountBody: "query (optional)", FieldCapsBody: "`index_filter` (optional)",
+	NoBody: "none", SearchBody: "search (optional)", CountBody: "query (optional)", ByQueryBody: "`query`, `conflicts`, `max_docs`", FieldCapsBody: "`index_filter` (optional)",
 	Document: "document", UpdateBody: "update", MgetBody: "`docs` or `ids`", AliasesBody: "`actions`", AliasDetails: "alias (optional)",
 	CreateBody: "`settings`, `mappings`, `aliases` (optional)", NDJSONMsearch: "lines", NDJSONBulk: "lines",
 }
 
 var answerWords = map[Answer]string{
 	Pass: "as it is", Hits: "search", Count: "count", Doc: "document", Source: "source", Exists: "status", Written: "outcome of one write",
-	MgetDocsAnswer: "documents by position", Responses: "searches by position", BulkItems: "items by position",
+	MgetDocsAnswer: "documents by position", Responses: "searches by position", BulkItems: "items by position", ByQuery: "numbers, and failures",
 	MappingByIndex: "mappings by index", IndexByName: "indices by name", AliasByIndex: "aliases by index", FoundName: "status",
 	ResolvedNames: "names", CatIndices: "table of indices", FieldCaps: "fields", Health: "health by index", Acknowledged: "acknowledgement",
 }

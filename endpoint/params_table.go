@@ -111,6 +111,14 @@ var (
 		of(Outside, "pipeline", "list_executed_pipelines"),
 	)
 
+	byQueryParams = join(common, indexOptions, luceneQuery,
+		of(Plain, "routing", "preference", "timeout", "wait_for_active_shards",
+			"conflicts", "max_docs", "scroll_size", "slices", "requests_per_second"),
+		of(Flag, "refresh", "wait_for_completion"),
+		of(Outside, "scroll", "search_type", "search_timeout", "size", "from", "sort", "terminate_after",
+			"stats", "request_cache"),
+	)
+
 	fieldCapsParams = join(common, indexOptions,
 		of(Fields, "fields"),
 		of(Flag, "include_unmapped", "include_empty_fields"),

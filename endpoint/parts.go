@@ -39,7 +39,11 @@ func (m Match) Ask(q Query, rules Rules) (Asked, error) {
 	}
 	switch m.Route.Targets {
 	case NoTargets, PathIndex, PathName:
-		return Asked{Parts: []ask.Part{m.part(exprs, q.Opts)}}, nil
+		p := m.part(exprs, q.Opts)
+		if q.Refreshes && len(m.Route.Refreshing) > 0 {
+			p.Privileges = m.Route.Refreshing
+		}
+		return Asked{Parts: []ask.Part{p}}, nil
 	case BulkLines:
 		return Asked{Parts: []ask.Part{m.envelope()}}, nil
 	case MsearchHeaders:

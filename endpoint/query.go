@@ -20,6 +20,8 @@ type Query struct {
 	HasIndex bool
 	// Creates tells that the write may only make a new document.
 	Creates bool
+	// Refreshes tells that what a query finds is to be refreshed at the end.
+	Refreshes bool
 	// Params are what is forwarded, in order: without index, and without a body in the URL.
 	Params []ask.Param
 	// Body is the request's body, from wherever it came.
@@ -62,6 +64,7 @@ func (m Match) read(p ask.Param, q *Query, inURL *bodyInParams) error {
 		if !isFlag(p.Value) {
 			return m.badParam("holds parameter [%s]: Failed to parse value [%s] as only [true] or [false] are allowed.", p.Name, names.Clip(p.Value))
 		}
+		q.Refreshes = q.Refreshes || p.Name == "refresh" && p.Value != "false"
 	case IndexOption:
 		if err := indexOptionReaders[p.Name](&q.Opts, strings.Split(p.Value, ",")); err != nil {
 			return m.badParam("holds parameter [%s]: %s", p.Name, err)

@@ -20,6 +20,9 @@ type Route struct {
 	Privileges []ask.Privilege
 	// Items are asked of each item of a body with several (msearch, mget).
 	Items []ask.Privilege
+	// Refreshing are asked instead of Privileges where the client wants its indices
+	// refreshed at the end, which the cluster does by a request of its own.
+	Refreshing []ask.Privilege
 
 	Targets Targets
 	// Opts are the index options of this API when the client gives none.
@@ -71,6 +74,7 @@ const (
 	NoBody             // one that comes is refused
 	SearchBody         // JSON, optional: a whole search body
 	CountBody          // JSON, optional: a query at $.query
+	ByQueryBody        // JSON, optional: a query at $.query, $.conflicts, $.max_docs
 	FieldCapsBody      // JSON, optional: a query at $.index_filter
 	Document           // JSON: the document itself
 	UpdateBody         // JSON: $.doc, $.upsert, $.script
@@ -98,6 +102,7 @@ const (
 	MgetDocsAnswer        // $.docs by position
 	Responses             // $.responses by position, each a search answer
 	BulkItems             // $.items by position
+	ByQuery               // numbers of documents, and $.failures
 	MappingByIndex        // {index: {mappings}}
 	IndexByName           // {index: {aliases, mappings, settings}}
 	AliasByIndex          // {index: {aliases}}

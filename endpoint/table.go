@@ -21,6 +21,17 @@ func writes(action string) []ask.Privilege {
 		ask.Privilege{Action: "indices:admin/mapping/put", When: ask.NewField})
 }
 
+// byQuery lists what a request asks that has the cluster search, and write what it finds:
+// its own action, those of the searches and bulks that the cluster makes of it, and what
+// the bulk asks on each index. All are asked before anything is sent: the first that was
+// missing later would leave the work half done.
+func byQuery(own string, each ...ask.Privilege) []ask.Privilege {
+	return append(asked(index(own), index("indices:data/read/search"), cluster("indices:data/read/scroll"),
+		cluster("indices:data/write/bulk"), index("indices:data/write/bulk[s]")), each...)
+}
+
+var refreshes = index("indices:admin/refresh")
+
 // The default index options of the clusters, by the names that they have there.
 var (
 	strictExpandOpen = names.Options{Expand: names.ExpandOpen, AllowNoIndices: true}
@@ -38,7 +49,7 @@ var (
 // Catalogue returns the endpoints that guard knows.
 func Catalogue() []Route {
 	var all []Route
-	for _, rows := range [][]Route{clusterRows, searchRows, documentRows, bodyRows, indexRows, aliasRows, notBuilt} {
+	for _, rows := range [][]Route{clusterRows, searchRows, documentRows, bodyRows, byQueryRows, indexRows, aliasRows, notBuilt} {
 		all = append(all, rows...)
 	}
 	return all
@@ -168,6 +179,16 @@ var bodyRows = []Route{
 		Privileges: asked(cluster("indices:data/write/bulk")),
 		Targets:    BulkLines, Opts: noExpansion,
 		Body: NDJSONBulk, Params: bulkParams, Answer: BulkItems, Writes: true, ChangesState: true,
+	},
+}
+
+var byQueryRows = []Route{
+	{
+		ID: "delete_by_query", Methods: "POST", Paths: []string{"/{index}/_delete_by_query"},
+		Privileges: byQuery("indices:data/write/delete/byquery", index("indices:data/write/delete")),
+		Refreshing: byQuery("indices:data/write/delete/byquery", index("indices:data/write/delete"), refreshes),
+		Targets:    PathIndex, Opts: strictExpandOpen,
+		Body: ByQueryBody, Params: byQueryParams, Answer: ByQuery, Writes: true,
 	},
 }
 

@@ -118,6 +118,8 @@ func (pl *plan) build() Outcome {
 		return pl.planWrite()
 	case endpoint.BulkItems:
 		return pl.planBulk()
+	case endpoint.ByQuery:
+		return pl.planByQuery()
 	case endpoint.Acknowledged:
 		return pl.planManage()
 	case endpoint.MappingByIndex, endpoint.IndexByName, endpoint.AliasByIndex, endpoint.FoundName,

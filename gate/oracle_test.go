@@ -236,8 +236,9 @@ var deviations = map[string]string{
 	"POST /*/_search":                                    ownOptions,
 	"GET /_all/_mapping":                                 ownOptions,
 	"POST /a*,nosuch/_search":                            literalWildcards,
-	"POST /a*,nosuch/_search?expand_wildcards=open,closed&ignore_unavailable=true": literalWildcards,
-	"GET /_cluster/health/nosuch?timeout=1s&filter_path=status":                    "the health of an index is told to those who may monitor it",
+	"POST /a*,nosuch/_search?expand_wildcards=open,closed&ignore_unavailable=true":            literalWildcards,
+	"POST /hid*/_delete_by_query?refresh=true&conflicts=proceed&expand_wildcards=open,hidden": "all that the work may need is asked before it begins",
+	"GET /_cluster/health/nosuch?timeout=1s&filter_path=status":                               "the health of an index is told to those who may monitor it",
 }
 
 const (
