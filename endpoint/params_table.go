@@ -119,6 +119,8 @@ var (
 			"stats", "request_cache"),
 	)
 
+	updateByQueryParams = join(byQueryParams, of(Outside, "pipeline"))
+
 	fieldCapsParams = join(common, indexOptions,
 		of(Fields, "fields"),
 		of(Flag, "include_unmapped", "include_empty_fields"),

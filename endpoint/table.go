@@ -30,6 +30,10 @@ func byQuery(own string, each ...ask.Privilege) []ask.Privilege {
 		cluster("indices:data/write/bulk"), index("indices:data/write/bulk[s]")), each...)
 }
 
+// updatesFound are asked of an update by query: the cluster indexes again what it found. A
+// document can bring fields then that its mapping lacks, and nobody has seen the document.
+var updatesFound = asked(index("indices:data/write/index"), index("indices:admin/mapping/put"))
+
 var refreshes = index("indices:admin/refresh")
 
 // The default index options of the clusters, by the names that they have there.
@@ -189,6 +193,13 @@ var byQueryRows = []Route{
 		Refreshing: byQuery("indices:data/write/delete/byquery", index("indices:data/write/delete"), refreshes),
 		Targets:    PathIndex, Opts: strictExpandOpen,
 		Body: ByQueryBody, Params: byQueryParams, Answer: ByQuery, Writes: true,
+	},
+	{
+		ID: "update_by_query", Methods: "POST", Paths: []string{"/{index}/_update_by_query"},
+		Privileges: byQuery("indices:data/write/update/byquery", updatesFound...),
+		Refreshing: byQuery("indices:data/write/update/byquery", append(updatesFound[:2:2], refreshes)...),
+		Targets:    PathIndex, Opts: strictExpandOpen,
+		Body: ByQueryBody, Params: updateByQueryParams, Answer: ByQuery, Writes: true, ChangesState: true,
 	},
 }
 

@@ -13,7 +13,7 @@ import (
 	"guard/internal/query"
 )
 
-// planByQuery forwards a request to delete what a query finds. The cluster searches and
+// planByQuery forwards a request to delete, or to index again, what a query finds. The cluster searches and
 // writes by itself, so there is no answer by which a document could be told from one that
 // is hidden: whoever is bound by a rule on any of the indices is refused. For everybody
 // else the query and the names are written as those of a search.
@@ -63,7 +63,7 @@ func (pl *plan) mayWriteFound(j *judged) *ask.Rejection {
 
 // byQueryOwn are the parameters that say how the work is done. Others are those of a search.
 var byQueryOwn = []string{
-	"conflicts", "max_docs", "refresh", "requests_per_second", "scroll_size", "slices", "timeout",
+	"conflicts", "max_docs", "pipeline", "refresh", "requests_per_second", "scroll_size", "slices", "timeout",
 	"wait_for_active_shards", "wait_for_completion",
 }
 

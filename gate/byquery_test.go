@@ -177,3 +177,48 @@ func TestByQueryAnswers(t *testing.T) {
 	f("xa", 400, `{"error":{"type":"parsing_exception","reason":"no"},"status":400}`, true)
 	f("xa", 409, `not JSON`, false)
 }
+
+// TestUpdateByQuery holds what is different where documents are indexed again.
+func TestUpdateByQuery(t *testing.T) {
+	const all = `{"query":{"match_all":{}}}`
+	s := byQueryWorld(t, config.EvaluationLegacy)
+	f := func(target, body, want string) {
+		t.Helper()
+		out := planFor(t, s, "POST", target, body)
+		if got := gist(t, out); got != want {
+			t.Errorf("%s %s: %s; want %s", target, body, got, want)
+		}
+		if out.Forward.Repeatable || out.Forward.ChangesState == nil {
+			t.Errorf("%s: may be repeated: %v; want a write that is not, and that can change mappings", target, out.Forward.Repeatable)
+		}
+	}
+	refused := func(target, body, want string) {
+		t.Helper()
+		if got := gist(t, planFor(t, s, "POST", target, body)); !strings.HasPrefix(got, "reject ") || !strings.Contains(got, want) {
+			t.Errorf("%s %s: %s; want a refusal with %q", target, body, got, want)
+		}
+	}
+	f("/xa/_update_by_query", all, "POST /xa/_update_by_query | "+all)
+	f("/xa/_update_by_query?conflicts=proceed", "", "POST /xa/_update_by_query?conflicts=proceed") // all documents
+	f("/xa/_update_by_query?pipeline=_none", `{"max_docs":7}`, "POST /xa/_update_by_query?pipeline=_none&max_docs=7 | {}")
+	f("/xs/_update_by_query", all, "POST /xa,xb/_update_by_query | "+all)
+	f("/xpart/_update_by_query", "", `POST /xpart/_update_by_query | {"query":{"bool":{"must":[{"match_all":{}}],"filter":[{"bool":{"minimum_should_match":1,"should":[{"terms":{"_index":["xf"]}}]}}]}}}`)
+
+	refused("/xa/_update_by_query?pipeline=p", all, "parameter [pipeline]")
+	refused("/xa/_update_by_query?wait_for_completion=false", all, "wait_for_completion")
+	refused("/xa/_update_by_query", `{"script":{"source":"ctx._source.a=1"}}`, "[script] in the body")
+	refused("/xa/_update_by_query", `{"query":{"terms":{"a":{"index":"secret","id":"1","path":"p"}}}}`, "terms lookup")
+	for _, names := range []string{"hr", "xa,hr", "fielded", "masked"} {
+		refused("/"+names+"/_update_by_query", all, "a document, field or mask rule binds you")
+	}
+	for _, names := range []string{"secret", "xa,secret", "foreign", "_all"} {
+		refused("/"+names+"/_update_by_query", all, "no permissions for [indices:data/write/update/byquery")
+	}
+	refused("/stored/_update_by_query", all, "stored queries")
+}
+
+// TestUpdateByQueryAsks is TestDeleteByQueryAsks for an update.
+func TestUpdateByQueryAsks(t *testing.T) {
+	asksEach(t, "/xa/_update_by_query", "", []string{"indices:data/read/scroll", "indices:data/write/bulk"},
+		[]string{"indices:data/write/update/byquery", "indices:data/read/search", "indices:data/write/bulk[s]", "indices:data/write/index", "indices:admin/mapping/put"})
+}

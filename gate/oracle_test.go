@@ -237,12 +237,15 @@ var deviations = map[string]string{
 	"GET /_all/_mapping":                                 ownOptions,
 	"POST /a*,nosuch/_search":                            literalWildcards,
 	"POST /a*,nosuch/_search?expand_wildcards=open,closed&ignore_unavailable=true":            literalWildcards,
-	"POST /hid*/_delete_by_query?refresh=true&conflicts=proceed&expand_wildcards=open,hidden": "all that the work may need is asked before it begins",
+	"POST /hid*/_delete_by_query?refresh=true&conflicts=proceed&expand_wildcards=open,hidden": askedBefore,
+	"POST /a1,a2/_update_by_query?refresh=true&conflicts=proceed&ignore_unavailable=true":     askedBefore,
+	"POST /a1,al-one,ds-app/_update_by_query?refresh=true&conflicts=proceed":                  askedBefore,
 	"GET /_cluster/health/nosuch?timeout=1s&filter_path=status":                               "the health of an index is told to those who may monitor it",
 }
 
 const (
 	ownOptions       = "wildcards are expanded by the options of the request"
+	askedBefore      = "all that the work may need is asked before it begins"
 	literalWildcards = "a name that does not exist changes nothing for the others"
 )
 
