@@ -99,6 +99,15 @@ func actions(r Route) string {
 	for _, p := range r.Items {
 		one(p, " *each*")
 	}
+	if r.Targets == ReindexBody {
+		for _, p := range fromSource {
+			one(p, " of the source")
+		}
+		for _, p := range intoDest {
+			one(p, " of the destination")
+		}
+		one(refreshes, " of the destination if `refresh` is set")
+	}
 	if n := len(r.Privileges); len(r.Refreshing) > n {
 		one(r.Refreshing[n], " if `refresh` is set")
 	}
@@ -127,11 +136,12 @@ var targetWords = map[Targets]string{
 	AliasNamed:      "`{index}`; aliases `{name}`",
 	AliasLookup:     "`{index}`, else all; aliases `{name}`",
 	CreateIndexBody: "`{index}`; aliases in the body",
+	ReindexBody:     "`source.index`; `dest.index`",
 }
 
 var bodyWords = map[Body]string{
 	NoBody: "none", SearchBody: "search (optional)", CountBody: "query (optional)", ByQueryBody: "`query`, `conflicts`, `max_docs`", FieldCapsBody: "`index_filter` (optional)",
-	Document: "document", UpdateBody: "update", MgetBody: "`docs` or `ids`", AliasesBody: "`actions`", AliasDetails: "alias (optional)",
+	Document: "document", UpdateBody: "update", MgetBody: "`docs` or `ids`", CopyBody: "`source`, `dest`, `conflicts`, `max_docs`", AliasesBody: "`actions`", AliasDetails: "alias (optional)",
 	CreateBody: "`settings`, `mappings`, `aliases` (optional)", NDJSONMsearch: "lines", NDJSONBulk: "lines",
 }
 
@@ -144,7 +154,7 @@ var answerWords = map[Answer]string{
 
 // TestWordsAreComplete: a new kind gets its words in the documentation.
 func TestWordsAreComplete(t *testing.T) {
-	for k := NoTargets; k <= CreateIndexBody; k++ {
+	for k := NoTargets; k <= ReindexBody; k++ {
 		if targetWords[k] == "" {
 			t.Errorf("targets %d have no words", k)
 		}

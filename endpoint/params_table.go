@@ -119,6 +119,11 @@ var (
 			"stats", "request_cache"),
 	)
 
+	reindexParams = join(common,
+		of(Plain, "timeout", "wait_for_active_shards", "max_docs", "slices", "requests_per_second"),
+		of(Flag, "refresh", "wait_for_completion"),
+		of(Outside, "scroll", "require_alias"),
+	)
 	updateByQueryParams = join(byQueryParams, of(Outside, "pipeline"))
 
 	fieldCapsParams = join(common, indexOptions,

@@ -27,6 +27,7 @@ type Asked struct {
 	Actions  []AliasAction // of an alias request, in order
 	Index    CreateIndex   // of an index creation
 	Alias    AliasPut      // of PUT _alias
+	Reindex  Reindex       // of a reindex
 }
 
 // Ask reads the names of a request out of its path, parameters and body. Strings in
@@ -56,6 +57,8 @@ func (m Match) Ask(q Query, rules Rules) (Asked, error) {
 		return m.askAliasPut(q, exprs, rules)
 	case AliasNamed, AliasLookup:
 		return m.askAliasNamed(q, exprs, rules)
+	case ReindexBody:
+		return m.askReindex(q)
 	case CreateIndexBody:
 		return m.askCreate(q, exprs, rules)
 	default:

@@ -168,7 +168,7 @@ func (m Match) checkBody(r *ask.Request, body []byte, inURL bool) error {
 		if len(body) == 0 {
 			return m.badBody("parse_exception", "request body or source parameter is required")
 		}
-	case Document, UpdateBody, AliasesBody, NDJSONMsearch:
+	case Document, UpdateBody, AliasesBody, CopyBody, NDJSONMsearch:
 		if len(body) == 0 {
 			return m.badBody("parse_exception", "request body is required")
 		}

@@ -63,6 +63,7 @@ const (
 	AliasNamed              // {index}, and {name} for aliases that change
 	AliasLookup             // as PathIndex, and {name} for aliases that are read
 	CreateIndexBody         // {index}, and $.aliases for aliases
+	ReindexBody             // $.source.index and $.dest.index
 )
 
 // Body says what a request body is.
@@ -79,6 +80,7 @@ const (
 	Document           // JSON: the document itself
 	UpdateBody         // JSON: $.doc, $.upsert, $.script
 	MgetBody           // JSON: $.docs or $.ids
+	CopyBody           // JSON: $.source, $.dest, $.conflicts, $.max_docs
 	AliasesBody        // JSON: $.actions
 	AliasDetails       // JSON, optional: filter and routing of one alias
 	CreateBody         // JSON, optional: $.settings, $.mappings, $.aliases

@@ -201,6 +201,13 @@ var byQueryRows = []Route{
 		Targets:    PathIndex, Opts: strictExpandOpen,
 		Body: ByQueryBody, Params: updateByQueryParams, Answer: ByQuery, Writes: true, ChangesState: true,
 	},
+	// What is asked of source and destination stands in reindex.go.
+	{
+		ID: "reindex", Methods: "POST", Paths: []string{"/_reindex"},
+		Privileges: asked(cluster("indices:data/write/reindex"), cluster("indices:data/read/scroll"), cluster("indices:data/write/bulk")),
+		Targets:    ReindexBody, Opts: strictExpandOpen,
+		Body: CopyBody, Params: reindexParams, Answer: ByQuery, Writes: true, ChangesState: true,
+	},
 }
 
 var indexRows = []Route{

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"guard/endpoint"
 	"guard/internal/ask"
 	"guard/internal/esjson"
 	"guard/internal/names"
@@ -18,6 +19,9 @@ import (
 // is hidden: whoever is bound by a rule on any of the indices is refused. For everybody
 // else the query and the names are written as those of a search.
 func (pl *plan) planByQuery() Outcome {
+	if pl.m.Route.Targets == endpoint.ReindexBody {
+		return pl.planReindex()
+	}
 	j := pl.whole()
 	if rej := pl.mayWriteFound(j); rej != nil {
 		return reject(rej)
@@ -37,10 +41,8 @@ func (pl *plan) planByQuery() Outcome {
 		return reject(rej)
 	}
 	setBody(&call, body)
-	treat := byQueryTreatment{bound: b.bound, told: b.told()}
-	if !f.alike {
-		treat.granted = b.reaches
-	}
+	treat := treatByQuery(f, b)
+	treat.written = treat.granted
 	out := Outcome{Kind: Forward, Forward: Forwarding{Call: call, Treat: treat}}
 	if pl.m.Route.ChangesState {
 		out.Forward.ChangesState = always
@@ -217,9 +219,19 @@ func addWork(own []ask.Param, key string, v esjson.Value) ([]ask.Param, *ask.Rej
 // byQueryTreatment passes on what was done. A failure in an index that was not granted
 // would mean that a name has come to mean something else: then nobody says what was done.
 type byQueryTreatment struct {
-	bound   bool // the query holds a filter that is not the client's
-	told    told
-	granted func(index string) bool // nil: whatever the names can mean is granted
+	bound bool // the query holds a filter that is not the client's
+	told  told
+	// granted and written know the indices that are searched and written to; nil where
+	// whatever the names can mean is granted.
+	granted, written func(index string) bool
+}
+
+func treatByQuery(f forwarded, b *binding) byQueryTreatment {
+	t := byQueryTreatment{bound: b.bound, told: b.told()}
+	if !f.alike {
+		t.granted = b.reaches
+	}
+	return t
 }
 
 // Treat looks at failures and errors.
@@ -239,8 +251,12 @@ func (t byQueryTreatment) Treat(a Answer) (Answer, error) {
 		return a, nil
 	}
 	for _, f := range failures.Elements() {
+		granted := t.granted
+		if _, ofDocument := f.Lookup("id"); ofDocument {
+			granted = t.written
+		}
 		index, named := f.Lookup("index")
-		if named && t.granted != nil && !t.granted(index.String()) {
+		if named && granted != nil && !granted(index.String()) {
 			return Answer{}, fmt.Errorf("cannot read the cluster's answer: it has a failure in index %q, which was not asked for", index.String())
 		}
 	}

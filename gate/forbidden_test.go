@@ -126,7 +126,11 @@ func requestsOn(t *testing.T, route *endpoint.Route, expr string, options map[st
 		switch route.Targets {
 		case endpoint.NoTargets:
 		case endpoint.PathIndex, endpoint.CreateIndexBody:
-			w.add(path, w.escaped, "", `{}`)
+			body := `{}`
+			if route.Body == endpoint.ByQueryBody {
+				body = `{"query":{"match_all":{}}}`
+			}
+			w.add(path, w.escaped, "", body)
 		case endpoint.PathName:
 			w.add(path, "", w.escaped, "")
 		case endpoint.MsearchHeaders:
@@ -138,6 +142,9 @@ func requestsOn(t *testing.T, route *endpoint.Route, expr string, options map[st
 			for _, op := range []string{"index", "create", "delete", "update"} {
 				w.add(path, "pub-2", "", fmt.Sprintf("{%q:{\"_index\":%q,\"_id\":\"1\"}}\n{\"doc\":{}}", op, expr))
 			}
+		case endpoint.ReindexBody:
+			w.add(path, "", "", `{"source":{"index":[`+w.quoted()+`]},"dest":{"index":"pub-2"}}`)
+			w.add(path, "", "", fmt.Sprintf(`{"source":{"index":"pub-1"},"dest":{"index":%q}}`, expr))
 		case endpoint.AliasActions:
 			w.aliasActions(path)
 		case endpoint.AliasBody:

@@ -77,7 +77,7 @@ func TestIntake(t *testing.T) {
 	f("PUT", "/hr/_doc/1", IntakeWhole)
 	f("POST", "/_bulk", IntakeLines)
 	f("POST", "/hr/_bulk", IntakeLines)
-	for _, r := range [][2]string{{"GET", "/_nodes/stats"}, {"GET", "/_unheard_of"}, {"POST", "/_bulk/stream"}, {"PATCH", "/hr"}, {"POST", "/hr/_search/scroll/x/y"}, {"POST", "/_reindex"}} {
+	for _, r := range [][2]string{{"GET", "/_nodes/stats"}, {"GET", "/_unheard_of"}, {"POST", "/_bulk/stream"}, {"PATCH", "/hr"}, {"POST", "/hr/_search/scroll/x/y"}, {"POST", "/_reindex/1/_rethrottle"}} {
 		var rej *ask.Rejection
 		if in, err := s.Intake(who, newRequest(t, r[0], r[1], "", nil)); !errors.As(err, &rej) {
 			t.Errorf("%s %s: intake %d, %v; want a refusal", r[0], r[1], in, err)
