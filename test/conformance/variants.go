@@ -23,7 +23,8 @@ func (v *variants) note(what string, args ...any) {
 // number_of_pending_tasks is 1 if the answer is given while a change of the cluster is
 // applied and 0 a millisecond later; a breaker's estimated_size is the memory of the requests
 // under way, guard's own look at the cluster's state among them; a warmer's current and the
-// size of what a shard has stored are those of a refresh under way.
+// size of what a shard has stored are those of a refresh under way; the number of flushes and
+// what a translog holds are those of a flush that the node began by itself after a write.
 var moments = []struct {
 	form  *regexp.Regexp
 	fixed string
@@ -31,6 +32,12 @@ var moments = []struct {
 	{regexp.MustCompile(`("(?:took|current|number_of_pending_tasks|estimated_size_in_bytes|[a-z_]*(?:_in_millis|_in_nanos|_millis|_nanos))" ?: ?)\d+`), "${1}0"},
 	{regexp.MustCompile(`("estimated_size" ?: ?)"[\d.]+[kmg]?b"`), `${1}"0b"`},
 	{regexp.MustCompile(`("store" ?: ?\{[^{}]*"size_in_bytes" ?: ?)\d+`), "${1}0"},
+	{regexp.MustCompile(`("flush" ?: ?\{[^{}]*"total" ?: ?)\d+`), "${1}0"},
+	{regexp.MustCompile(`("flush" ?: ?\{[^{}]*"periodic" ?: ?)\d+`), "${1}0"},
+	{regexp.MustCompile(`("translog" ?: ?\{[^{}]*"operations" ?: ?)\d+`), "${1}0"},
+	{regexp.MustCompile(`("translog" ?: ?\{[^{}]*"size_in_bytes" ?: ?)\d+`), "${1}0"},
+	{regexp.MustCompile(`("translog" ?: ?\{[^{}]*"uncommitted_operations" ?: ?)\d+`), "${1}0"},
+	{regexp.MustCompile(`("translog" ?: ?\{[^{}]*"uncommitted_size_in_bytes" ?: ?)\d+`), "${1}0"},
 }
 
 // withoutMoments returns a body with these members set to nothing.
