@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/url"
 	"path"
@@ -129,6 +130,58 @@ func slotExprs(kind, line string) (exprs map[string][]string, headers map[string
 	return exprs, headers
 }
 
+// ShownMore returns the documents that guard shows and the plugin does not.
+func (d *Difference) ShownMore() []string {
+	var list []string
+	for _, p := range d.parts() {
+		guard, plugin := p.guard.hits(), p.plugin.hits()
+		for hit := range guard {
+			if !plugin[hit] {
+				list = append(list, hit)
+			}
+		}
+	}
+	return list
+}
+
+// Hits are the documents that an answer shows, as index/id, and as index/#1 to index/#n
+// for n of an index, which is all that a bucket tells of them.
+func (o Outcome) Hits() map[string]bool { return whole(o).hits() }
+
+func (t told) hits() map[string]bool {
+	list, perIndex := map[string]bool{}, t.indexBuckets()
+	hits, _ := t.shown["hits"].(map[string]any)
+	for hit := range hits {
+		list[hit] = true
+		index, _, _ := strings.Cut(hit, "/")
+		perIndex[index]++
+	}
+	for index, docs := range perIndex {
+		for n := range docs {
+			list[fmt.Sprintf("%s/#%d", index, n+1)] = true
+		}
+	}
+	if index, ok := t.shown["_index"].(string); ok && t.shown["found"] == true {
+		list[fmt.Sprintf("%s/%v", index, t.shown["_id"])] = true
+	}
+	return list
+}
+
+// indexBuckets returns how many documents of an index the requests' own aggregation counts.
+func (t told) indexBuckets() map[string]int {
+	docs := map[string]int{}
+	aggregations, _ := t.shown["aggregations"].(map[string]any)
+	byIndex, _ := aggregations["i"].(map[string]any)
+	buckets, _ := byIndex["buckets"].([]any)
+	for _, b := range buckets {
+		bucket, _ := b.(map[string]any)
+		index, _ := bucket["key"].(string)
+		n, _ := bucket["doc_count"].(float64)
+		docs[index] = int(n)
+	}
+	return docs
+}
+
 // wildcards are the patterns of the part; a request for everything has one.
 func (p part) wildcards() []string {
 	if len(p.expr) == 0 {
@@ -235,7 +288,8 @@ func merged(a, b map[string]bool) map[string]bool {
 }
 
 // sameIndices reports whether two lists of resolved names have the same indices, but
-// for those that are closed or hidden: aliases and streams alone differ.
+// for those that are closed or hidden, and for members of an alias that is named and
+// that the plugin lists in its place: aliases and streams alone differ.
 func (p part) sameIndices() bool {
 	list := func(t told) map[string]bool {
 		names := map[string]bool{}
@@ -249,25 +303,49 @@ func (p part) sameIndices() bool {
 	}
 	guard, plugin, unseen := list(p.guard), list(p.plugin), p.unseen()
 	for name := range merged(guard, plugin) {
-		if guard[name] != plugin[name] && !unseen[name] && !strings.HasPrefix(name, ".ds-") {
+		if guard[name] != plugin[name] && !unseen[name] && !strings.HasPrefix(name, ".ds-") && !(plugin[name] && p.namesAliasOf(name)) {
 			return false
 		}
 	}
 	return p.guard.status == 200 && p.plugin.status == 200
 }
 
-// touchesSystem reports whether the part is about the system index.
-func (p part) touchesSystem() bool {
-	const index = ".sys-1"
-	w := p.d.World
-	if _, ok := w.Indices[index]; !ok {
+// namesAlias reports whether the part names an alias.
+func (p part) namesAlias() bool {
+	return slices.ContainsFunc(p.expr, func(name string) bool { return p.d.World.Aliases[name].Members != nil })
+}
+
+// namesAliasOf reports whether the part names an alias that an index is behind.
+func (p part) namesAliasOf(index string) bool {
+	return slices.ContainsFunc(p.expr, func(name string) bool { return slices.Contains(p.d.World.Aliases[name].Members, index) })
+}
+
+// onlyPluginLists reports whether both sides list indices, and the same ones but for one
+// that the plugin lists alone.
+func (p part) onlyPluginLists(index string) bool {
+	guard, plugin := maps.Clone(p.guard.shown), maps.Clone(p.plugin.shown)
+	_, both := guard[index]
+	if _, ok := plugin[index]; !ok || both {
 		return false
 	}
-	if p.matches(index) || slices.Contains(p.expr, index) {
+	delete(plugin, index)
+	return text(guard) == text(plugin)
+}
+
+// system is the system index of those worlds that have one.
+const system = ".sys-1"
+
+// touchesSystem reports whether the part is about the system index.
+func (p part) touchesSystem() bool {
+	w := p.d.World
+	if _, ok := w.Indices[system]; !ok {
+		return false
+	}
+	if p.matches(system) || slices.Contains(p.expr, system) {
 		return true
 	}
 	for name, a := range w.Aliases {
-		if slices.Contains(a.Members, index) && (p.matches(name) || slices.Contains(p.expr, name)) {
+		if slices.Contains(a.Members, system) && (p.matches(name) || slices.Contains(p.expr, name)) {
 			return true
 		}
 	}
@@ -305,11 +383,15 @@ func (p part) onlyFiltered() bool {
 	return true
 }
 
-// missesOne reports whether the part names something that the world has not.
+// missesOne reports whether the part names something that the world has not. Before the
+// first wildcard nothing is left out: there a - is a part of the name.
 func (p part) missesOne() bool {
 	w := p.d.World
+	wildcard := false
 	return slices.ContainsFunc(p.expr, func(name string) bool {
-		name = strings.TrimPrefix(name, "-")
+		if wildcard = wildcard || strings.Contains(name, "*"); wildcard {
+			name = strings.TrimPrefix(name, "-")
+		}
 		if strings.ContainsAny(name, "*<") || name == "_all" {
 			return false
 		}

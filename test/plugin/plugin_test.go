@@ -187,7 +187,32 @@ func (p *pair) ask(req plugin.Request, user plugin.User) (*plugin.Difference, er
 	if got[0].Equal(got[1]) {
 		return nil, nil
 	}
-	return &plugin.Difference{Kind: req.Kind, Line: req.Line, Version: p.version, DNFOF: p.dnfof, User: user, World: p.world, Guard: got[0], Plugin: got[1]}, nil
+	d := &plugin.Difference{Kind: req.Kind, Line: req.Line, Version: p.version, DNFOF: p.dnfof, User: user, World: p.world, Guard: got[0], Plugin: got[1]}
+	var err error
+	d.Beyond, err = p.beyond(d)
+	return d, err
+}
+
+// beyond returns the documents that guard shows in d and that the plugin does not show to
+// the same user, even when it is asked for the index by name.
+func (p *pair) beyond(d *plugin.Difference) ([]string, error) {
+	var list []string
+	of := map[string]map[string]bool{} // by index
+	for _, hit := range d.ShownMore() {
+		index, _, _ := strings.Cut(hit, "/")
+		if of[index] == nil {
+			line := "GET /" + index + "/_search?size=100"
+			res, err := plugin.Send(p.sides[1].user(d.User.Name), line)
+			if err != nil {
+				return nil, err
+			}
+			of[index] = plugin.Read(line, res).Hits()
+		}
+		if !of[index][hit] {
+			list = append(list, hit)
+		}
+	}
+	return list, nil
 }
 
 // again asks once more for a difference that is no rule's: in a new world, so that
@@ -250,8 +275,8 @@ func show(d plugin.Difference) string {
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("%s, do_not_fail_on_forbidden %v, %s of %s\nrequest: %s\nguard:   %.800s (%.200s)\nplugin:  %.800s (%.200s)\nuser:    %s\nworld:\n\t%s",
-		d.Version, d.DNFOF, d.Kind, d.User.Name, d.Line, d.Guard.Text(), d.Guard.Reason, d.Plugin.Text(), d.Plugin.Reason, roles, strings.Join(d.World.Steps(), "\n\t"))
+	return fmt.Sprintf("%s, do_not_fail_on_forbidden %v, %s of %s\nrequest: %s\nguard:   %.800s (%.200s)\nplugin:  %.800s (%.200s)\nbeyond what the plugin ever shows: %v\nuser:    %s\nworld:\n\t%s",
+		d.Version, d.DNFOF, d.Kind, d.User.Name, d.Line, d.Guard.Text(), d.Guard.Reason, d.Plugin.Text(), d.Plugin.Reason, d.Beyond, roles, strings.Join(d.World.Steps(), "\n\t"))
 }
 
 func dump(t *testing.T, d plugin.Difference) {

@@ -10,6 +10,10 @@ type Difference struct {
 	User          User
 	World         World
 	Guard, Plugin Outcome
+
+	// Beyond are documents that guard shows and that the plugin doesn't show, even when it is
+	// asked for their index by name. No rule explains them.
+	Beyond []string
 }
 
 // A Rule finds a difference that is meant. docs/compatibility.md tells operators the same.
@@ -19,8 +23,11 @@ type Rule struct {
 }
 
 // Explain names the rules that find d, part by part; it is empty if a part is found
-// by none: then d is a fault.
+// by none, or if guard shows what the plugin never does: then d is a fault.
 func Explain(d Difference) string {
+	if len(d.Beyond) > 0 {
+		return ""
+	}
 	var names []string
 	for _, p := range d.parts() {
 		name := ""

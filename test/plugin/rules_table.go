@@ -35,12 +35,12 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "system index among others", Why: "wildcards and items pass a system index over; the plugin refuses the whole request where it touches one",
+		Name: "system index among others", Why: "wildcards and items pass a system index over; the plugin refuses the whole request where it touches one, or lists it under `*`",
 		finds: func(p part) bool {
 			if p.d.Kind == "exists_index" { // an answer to HEAD has no reason
 				return p.plugin.status == 403 && p.touchesSystem()
 			}
-			return noAction.MatchString(p.plugin.reason) || p.onlySystem() && p.plugin.status >= 400 && !p.guard.refused() && empty(p.guard)
+			return noAction.MatchString(p.plugin.reason) || p.onlyPluginLists(system) || p.onlySystem() && p.plugin.status >= 400 && !p.guard.refused() && empty(p.guard)
 		},
 	},
 	{
@@ -67,9 +67,12 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "missing name beside wildcards", Why: "a name that does not exist changes nothing for the others; the plugin then takes the wildcards of the list literally",
+		Name: "missing name beside wildcards", Why: "a name that does not exist changes nothing for the others; the plugin then takes the wildcards and aliases of the list literally",
 		finds: func(p part) bool {
-			return len(p.wildcards()) > 0 && len(p.expr) > 1 && p.missesOne() && p.guard.refused() != p.plugin.refused()
+			if len(p.expr) < 2 || !p.missesOne() || len(p.wildcards()) == 0 && !p.namesAlias() {
+				return false
+			}
+			return p.guard.refused() != p.plugin.refused() || p.d.DNFOF && p.plugin.status == 200 && empty(p.plugin)
 		},
 	},
 	{
@@ -98,6 +101,12 @@ var Rules = []Rule{
 	{
 		Name: "aliases in resolve", Why: "aliases and streams are named, in both places, to who holds all their members",
 		finds: func(p part) bool { return p.d.Kind == "resolve" && p.sameIndices() },
+	},
+	{
+		Name: "expression for another cluster", Why: "a regular expression grants nothing on another cluster; the plugin takes a cluster that it does not know for a part of the name",
+		finds: func(p part) bool {
+			return strings.Contains(strings.Join(p.expr, ","), ":") && p.guard.refused() && p.plugin.kind == "index_not_found_exception"
+		},
 	},
 	{
 		Name: "date math in resolve", Why: "a name of date math that means nothing is resolved like any name that means nothing: to empty lists",

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,16 +55,60 @@ func TestExplain(t *testing.T) {
 	f("", "count", "GET /*/_count", true, 200, `{"count":2}`, 200, `{"count":4}`) // more than what is hidden
 	f("missing name beside wildcards", "count", "GET /a*,nosuch/_count", false, 404, `{"error":{"type":"index_not_found_exception"},"status":404}`, 403, missing)
 	f("", "count", "GET /a1,nosuch/_count", false, 404, `{"error":{"type":"index_not_found_exception"},"status":404}`, 403, missing)
+	f("missing name beside wildcards", "count", "GET /al-a,-nosuch/_count", false, 200, `{"count":2}`, 403, missing)
+	f("", "count", "GET /a1,-nosuch/_count", false, 200, `{"count":2}`, 403, missing) // an index is no alias
+	f("missing name beside wildcards", "count", "GET /a*,nosuch/_count", true, 200, `{"count":2}`, 200, `{"count":0}`)
+	f("", "count", "GET /a*,nosuch/_count", true, 200, `{"count":2}`, 200, `{"count":1}`)
+	f("system index among others", "get_mapping", "GET /_mapping", false, 200, `{"a1":{}}`, 200, `{"a1":{},".sys-1":{}}`)
+	f("", "get_mapping", "GET /_mapping", false, 200, `{"a1":{}}`, 200, `{"a1":{},"b2":{},".sys-1":{}}`)
+	f("expression for another cluster", "count", "GET /other:a1/_count", false, 403, missing, 404, `{"error":{"type":"index_not_found_exception"},"status":404}`)
+	f("", "count", "GET /other:a1/_count", false, 403, missing, 200, `{"count":2}`)
 	f("system index among others", "count", "GET /*/_count", false, 200, `{"count":2}`, 403, refusal("no permissions for [] and User [name=u1]"))
 	f("no such endpoint", "count", "GET /_all,al-a/_count", true, 403, refusal("unknown endpoint [GET /_all,al-a/_count]"), 200, `{"count":2}`)
 	f("", "count", "GET /_all,al-a/_count", false, 403, refusal("unknown endpoint [GET /_all,al-a/_count]"), 200, `{"count":2}`)
 	f("not built", "settings", "GET /_settings", false, 403, refusal("endpoint [GET /_settings] is not built yet"), 200, `{}`)
+
+	beyond := Difference{
+		Kind: "count", Line: "GET /b*/_count", World: w, Beyond: []string{"b1/b1-0"},
+		Guard:  Read("GET /b*/_count", testbed.Response{Status: 200, Header: http.Header{}, Body: []byte(`{"count":0}`)}),
+		Plugin: Read("GET /b*/_count", testbed.Response{Status: 403, Header: http.Header{}, Body: []byte(missing)}),
+	}
+	if got := Explain(beyond); got != "" {
+		t.Errorf("documents that the plugin never shows are explained by %q; want a fault", got)
+	}
 
 	docs := func(error string) string {
 		return fmt.Sprintf(`{"docs":[{"_index":"b2","_id":"1","error":{"type":%q}},{"_index":"a1","_id":"1","found":true}]}`, error)
 	}
 	f("refused before it is looked at", "mget", "POST /_mget {}", false, 200, docs("security_exception"), 200, docs("index_not_found_exception"))
 	f("", "mget", "POST /_mget {}", false, 200, docs("index_not_found_exception"), 200, docs("security_exception"))
+}
+
+// TestShownMore: documents count as shown by hits, by a found document and by a bucket.
+func TestShownMore(t *testing.T) {
+	f := func(kind, line, guard, plugin string, want ...string) {
+		t.Helper()
+		read := func(body string) Outcome {
+			return Read(line, testbed.Response{Status: 200, Header: http.Header{}, Body: []byte(body)})
+		}
+		d := Difference{Kind: kind, Line: line, Guard: read(guard), Plugin: read(plugin)}
+		got := d.ShownMore()
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s and %s (-want +got):\n%s", line, guard, plugin, diff)
+		}
+	}
+	one := `{"_index":"a1","_id":"1","_source":{}}`
+	hits := func(list string) string { return `{"hits":{"total":{"value":1},"hits":[` + list + `]}}` }
+	f("search", "GET /a*/_search", hits(one), hits(""), "a1/#1", "a1/1")
+	f("search", "GET /a*/_search", hits(one), hits(one))
+	f("search", "GET /a*/_search", hits(""), hits(one))
+	buckets := func(list string) string {
+		return `{"hits":{"total":{"value":1},"hits":[]},"aggregations":{"i":{"buckets":[` + list + `]}}}`
+	}
+	f("search", "POST /a*/_search", buckets(`{"key":"a1","doc_count":2}`), buckets(`{"key":"a1","doc_count":1}`), "a1/#2")
+	found := `{"_index":"a1","_id":"1","found":true,"_source":{}}`
+	f("mget", "POST /_mget {}", `{"docs":[`+found+`]}`, `{"docs":[{"_index":"a1","_id":"1","found":false}]}`, "a1/1")
 }
 
 func TestShorter(t *testing.T) {
