@@ -159,6 +159,13 @@ func (q *query) mayName(name string, missing bool) bool {
 	return q.every(missing, func(g *grant) bool { return g.name(name, q.now) })
 }
 
+// Closed reports whether an index, which need not exist, is a system or protected index that
+// who may not touch at all.
+func (p *Policy) Closed(who *ask.Principal, c Cluster, index string, now time.Time) bool {
+	q := question{policy: p, subject: p.subject(who), cluster: c, now: now}
+	return q.closed(index)
+}
+
 // closed reports whether an index is a system or protected index that the principal may
 // not touch at all.
 func (q *question) closed(index string) bool {

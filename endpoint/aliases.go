@@ -36,7 +36,7 @@ type AliasPut struct {
 	Alias   names.Expr
 }
 
-// CreateIndex is what the body of an index creation holds; each may be Invalid.
+// CreateIndex is what a body holds that describes an index to make; each may be Invalid.
 type CreateIndex struct {
 	Settings, Aliases esjson.Value
 }
@@ -369,35 +369,50 @@ func (m Match) askCreate(q Query, exprs []names.Expr, rules Rules) (Asked, error
 	if err != nil {
 		return Asked{}, err
 	}
-	aliases, err := asked.Index.read(v)
+	aliases, err := asked.Index.readFor(m.Route, v)
 	if err != nil || len(aliases) == 0 {
 		return asked, err
 	}
-	p := m.part(exprs, q.Opts)
-	p.Privileges = makesAliases
-	asked.Parts = append(asked.Parts, p)
-	if rules.AliasNames {
-		p.Exprs, p.Single, p.Aliases = aliases, false, true
-		asked.Parts = append(asked.Parts, p)
-	}
+	asked.Parts = append(asked.Parts, m.aliasesOn(exprs, aliases, rules)...)
 	return asked, nil
 }
 
-// read takes the members of a creation body and returns the aliases in it.
-func (c *CreateIndex) read(body esjson.Value) ([]names.Expr, error) {
-	const where = "the create index request"
+// creations say what the bodies are called that describe an index to make, and what else
+// than settings and aliases they may hold.
+var creations = map[Body]struct {
+	where string
+	more  []string
+}{
+	CreateBody:   {"the create index request", []string{"mappings"}},
+	RolloverBody: {"the rollover request", []string{"mappings", "conditions"}},
+	ResizeBody:   {"the resize request", []string{"max_shard_size"}},
+}
+
+// readFor takes the members of the body of a route and returns the aliases in it.
+func (c *CreateIndex) readFor(r *Route, body esjson.Value) ([]names.Expr, error) {
+	about := creations[r.Body]
+	where := about.where
 	for key, v := range body.Members() {
-		switch key {
-		case "settings":
+		switch {
+		case key == "settings":
 			c.Settings = v
-		case "mappings": // forwarded as it stands
-		case "aliases":
+		case key == "aliases":
 			c.Aliases = v
-		default:
+		case !slices.Contains(about.more, key):
 			return nil, unknownKey(where, key)
+		case key == "max_shard_size":
+			if _, err := textOf(where, key, v); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if !v.Is(esjson.Object) {
 			return nil, badBody("parse_exception", "cannot use %s as [%s] of %s; want an object", v.Kind(), key, where)
+		}
+		if key == "conditions" {
+			if err := checkConditions(where, v); err != nil {
+				return nil, err
+			}
 		}
 	}
 	var aliases []names.Expr

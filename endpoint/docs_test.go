@@ -118,7 +118,10 @@ func actions(r Route) string {
 	if r.Targets == AliasActions {
 		list = append(list, "`indices:admin/delete` for `remove_index`")
 	}
-	if r.Targets == CreateIndexBody {
+	if r.Targets == NewIndex {
+		list = append(list, "the first of them also on a new index that is named, there with `indices:admin/create` by `v4`")
+	}
+	if r.Targets == CreateIndexBody || r.Targets == NewIndex {
 		list = append(list, "`indices:admin/aliases` if aliases are in the body")
 	}
 	return strings.Join(list, ", ")
@@ -136,20 +139,22 @@ var targetWords = map[Targets]string{
 	AliasNamed:      "`{index}`; aliases `{name}`",
 	AliasLookup:     "`{index}`, else all; aliases `{name}`",
 	CreateIndexBody: "`{index}`; aliases in the body",
+	NewIndex:        "`{index}`; the new index `{name}`; aliases in the body",
 	ReindexBody:     "`source.index`; `dest.index`",
 }
 
 var bodyWords = map[Body]string{
 	NoBody: "none", SearchBody: "search (optional)", CountBody: "query (optional)", ByQueryBody: "`query`, `conflicts`, `max_docs`", FieldCapsBody: "`index_filter` (optional)",
 	Document: "document", UpdateBody: "update", MgetBody: "`docs` or `ids`", CopyBody: "`source`, `dest`, `conflicts`, `max_docs`", AliasesBody: "`actions`", AliasDetails: "alias (optional)",
-	CreateBody: "`settings`, `mappings`, `aliases` (optional)", NDJSONMsearch: "lines", NDJSONBulk: "lines",
+	CreateBody: "`settings`, `mappings`, `aliases` (optional)", RolloverBody: "`conditions`, `settings`, `mappings`, `aliases` (optional)",
+	ResizeBody: "`settings`, `aliases`, `max_shard_size` (optional)", NDJSONMsearch: "lines", NDJSONBulk: "lines",
 }
 
 var answerWords = map[Answer]string{
 	Pass: "as it is", Hits: "search", Count: "count", Doc: "document", Source: "source", Exists: "status", Written: "outcome of one write",
 	MgetDocsAnswer: "documents by position", Responses: "searches by position", BulkItems: "items by position", ByQuery: "numbers, and failures",
 	MappingByIndex: "mappings by index", IndexByName: "indices by name", AliasByIndex: "aliases by index", FoundName: "status",
-	ResolvedNames: "names", CatIndices: "table of indices", FieldCaps: "fields", Health: "health by index", Acknowledged: "acknowledgement",
+	ResolvedNames: "names", CatIndices: "table of indices", FieldCaps: "fields", Health: "health by index", Acknowledged: "acknowledgement", Changed: "acknowledgement by index",
 }
 
 // TestWordsAreComplete: a new kind gets its words in the documentation.
@@ -164,7 +169,7 @@ func TestWordsAreComplete(t *testing.T) {
 			t.Errorf("body %d has no words", k)
 		}
 	}
-	for k := Pass; k <= Acknowledged; k++ {
+	for k := Pass; k <= Changed; k++ {
 		if answerWords[k] == "" {
 			t.Errorf("answer %d has no words", k)
 		}

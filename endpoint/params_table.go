@@ -137,7 +137,10 @@ var (
 		of(Plain, "features"),
 	)
 	createIndexParams = join(common, timeouts, of(Plain, "wait_for_active_shards"))
+	rolloverParams    = join(createIndexParams, of(Flag, "dry_run"))
 	deleteIndexParams = join(common, indexOptions, timeouts)
+	openParams        = join(common, indexOptions, timeouts, of(Plain, "wait_for_active_shards"))
+	blockParams       = join(common, indexOptions, timeouts)
 	refreshParams     = join(common, indexOptions)
 
 	getAliasParams    = join(common, indexOptions, localState)

@@ -25,7 +25,7 @@ type Asked struct {
 	Searches []Search      // of a multi-search, by slot
 	Docs     []DocRef      // of a multi-get, by slot
 	Actions  []AliasAction // of an alias request, in order
-	Index    CreateIndex   // of an index creation
+	Index    CreateIndex   // of an index that is made
 	Alias    AliasPut      // of PUT _alias
 	Reindex  Reindex       // of a reindex
 }
@@ -61,6 +61,8 @@ func (m Match) Ask(q Query, rules Rules) (Asked, error) {
 		return m.askReindex(q)
 	case CreateIndexBody:
 		return m.askCreate(q, exprs, rules)
+	case NewIndex:
+		return m.askNewIndex(q, exprs, rules)
 	default:
 		panic(fmt.Sprintf("BUG: row %q names its indices in an unknown place", m.Route.ID))
 	}

@@ -64,6 +64,7 @@ const (
 	AliasLookup             // as PathIndex, and {name} for aliases that are read
 	CreateIndexBody         // {index}, and $.aliases for aliases
 	ReindexBody             // $.source.index and $.dest.index
+	NewIndex                // {index}, {name} for an index that is made, and $.aliases for its aliases
 )
 
 // Body says what a request body is.
@@ -84,6 +85,8 @@ const (
 	AliasesBody        // JSON: $.actions
 	AliasDetails       // JSON, optional: filter and routing of one alias
 	CreateBody         // JSON, optional: $.settings, $.mappings, $.aliases
+	RolloverBody       // JSON, optional: as CreateBody, and $.conditions
+	ResizeBody         // JSON, optional: $.settings, $.aliases, $.max_shard_size
 	NDJSONMsearch      // pairs of header and search body
 	NDJSONBulk         // action lines and documents
 )
@@ -114,6 +117,7 @@ const (
 	FieldCaps             // $.fields and $.indices
 	Health                // $.indices
 	Acknowledged          // nothing but that it was done
+	Changed               // the same, with the indices that were named
 )
 
 // Param is one URL parameter that an endpoint takes.

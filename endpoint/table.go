@@ -42,6 +42,10 @@ var (
 	// Indices are deleted by their own names: wildcards pass aliases and streams over.
 	deletable    = names.Options{Expand: names.ExpandOpen | names.ExpandClosed, AllowNoIndices: true, IgnoreAliases: true, IgnoreDataStreams: true}
 	strictExpand = names.Options{Expand: names.ExpandOpen | names.ExpandClosed, AllowNoIndices: true}
+	// What is opened is closed as yet. For what is closed or blocked the clusters have no
+	// streams (measured).
+	strictExpandClosed = names.Options{Expand: names.ExpandClosed, AllowNoIndices: true}
+	withoutStreams     = names.Options{Expand: names.ExpandOpen, AllowNoIndices: true, IgnoreDataStreams: true}
 	// Aliases are looked up on closed and hidden indices as well.
 	strictExpandHidden  = names.Options{Expand: names.ExpandAll, AllowNoIndices: true}
 	lenientExpandHidden = names.Options{Expand: names.ExpandAll, AllowNoIndices: true, IgnoreUnavailable: true}
@@ -53,7 +57,7 @@ var (
 // Catalogue returns the endpoints that guard knows.
 func Catalogue() []Route {
 	var all []Route
-	for _, rows := range [][]Route{clusterRows, searchRows, documentRows, bodyRows, byQueryRows, indexRows, aliasRows, notBuilt} {
+	for _, rows := range [][]Route{clusterRows, searchRows, documentRows, bodyRows, byQueryRows, indexRows, changeRows, newIndexRows, aliasRows, notBuilt} {
 		all = append(all, rows...)
 	}
 	return all
@@ -252,6 +256,64 @@ var indexRows = []Route{
 		Privileges: asked(index("indices:admin/resolve/index")),
 		Targets:    PathName, Opts: strictExpandOpen,
 		Body: NoBody, Params: resolveParams, Answer: ResolvedNames, Repeatable: true,
+	},
+}
+
+// changeRows change indices that are there. Without a name these requests are errors. To
+// close or block one the cluster asks each shard, with a privilege of its own: on the
+// security plugin the request fails shard by shard where that is missing (measured).
+var changeRows = []Route{
+	{
+		ID: "indices.open", Methods: "POST", Paths: []string{"/{index}/_open"},
+		Privileges: asked(index("indices:admin/open")),
+		Targets:    PathIndex, Opts: strictExpandClosed,
+		Body: NoBody, Params: openParams, Answer: Changed, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "indices.close", Methods: "POST", Paths: []string{"/{index}/_close"},
+		Privileges: asked(index("indices:admin/close"), index("indices:admin/close[s]")),
+		Targets:    PathIndex, Opts: withoutStreams,
+		Body: NoBody, Params: openParams, Answer: Changed, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "indices.add_block", Methods: "PUT", Paths: []string{"/{index}/_block/{name}"},
+		Privileges: asked(index("indices:admin/block/add"), index("indices:admin/block/add[s]")),
+		Targets:    PathIndex, Opts: withoutStreams,
+		Body: NoBody, Params: blockParams, Answer: Changed, Writes: true, ChangesState: true,
+	},
+}
+
+// madeFrom are the privileges on what an index is made from: the cluster reads its
+// statistics by a request of its own.
+func madeFrom(action string) []ask.Privilege {
+	return asked(index(action), index("indices:monitor/stats"))
+}
+
+// newIndexRows make an index out of another one, or in its place.
+var newIndexRows = []Route{
+	{
+		ID: "indices.rollover", Methods: "POST", Paths: []string{"/{index}/_rollover", "/{index}/_rollover/{name}"},
+		Privileges: madeFrom("indices:admin/rollover"),
+		Targets:    NewIndex, Opts: noExpansion, Single: true, Fixed: true,
+		Body: RolloverBody, Params: rolloverParams, Answer: Changed, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "indices.clone", Methods: "POST,PUT", Paths: []string{"/{index}/_clone/{name}"},
+		Privileges: madeFrom("indices:admin/resize"),
+		Targets:    NewIndex, Opts: noExpansion, Single: true, Fixed: true,
+		Body: ResizeBody, Params: createIndexParams, Answer: Changed, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "indices.shrink", Methods: "POST,PUT", Paths: []string{"/{index}/_shrink/{name}"},
+		Privileges: madeFrom("indices:admin/resize"),
+		Targets:    NewIndex, Opts: noExpansion, Single: true, Fixed: true,
+		Body: ResizeBody, Params: createIndexParams, Answer: Changed, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "indices.split", Methods: "POST,PUT", Paths: []string{"/{index}/_split/{name}"},
+		Privileges: madeFrom("indices:admin/resize"),
+		Targets:    NewIndex, Opts: noExpansion, Single: true, Fixed: true,
+		Body: ResizeBody, Params: createIndexParams, Answer: Changed, Writes: true, ChangesState: true,
 	},
 }
 

@@ -42,6 +42,11 @@ func (pl *plan) checkCreation(body esjson.Value) *ask.Rejection {
 			return rej
 		}
 	}
+	return pl.checkNewIndex()
+}
+
+// checkNewIndex says why no index may be made with the settings and aliases of the request.
+func (pl *plan) checkNewIndex() *ask.Rejection {
 	if namesPipeline(pl.asked.Index.Settings) {
 		return notBuilt("a pipeline in the settings of an index")
 	}

@@ -145,6 +145,13 @@ func requestsOn(t *testing.T, route *endpoint.Route, expr string, options map[st
 		case endpoint.ReindexBody:
 			w.add(path, "", "", `{"source":{"index":[`+w.quoted()+`]},"dest":{"index":"pub-2"}}`)
 			w.add(path, "", "", fmt.Sprintf(`{"source":{"index":"pub-1"},"dest":{"index":%q}}`, expr))
+		case endpoint.NewIndex:
+			w.add(path, w.escaped, "pub-new", "")
+			w.add(path, "pub-al", w.escaped, "")
+			w.add(path, "pub-1", w.escaped, "")
+			if !strings.Contains(expr, ",") && !strings.Contains(expr, "*") {
+				w.add(path, "pub-al", "pub-new", fmt.Sprintf(`{"aliases":{%q:{}}}`, expr))
+			}
 		case endpoint.AliasActions:
 			w.aliasActions(path)
 		case endpoint.AliasBody:

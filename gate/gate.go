@@ -122,6 +122,8 @@ func (pl *plan) build() Outcome {
 		return pl.planByQuery()
 	case endpoint.Acknowledged:
 		return pl.planManage()
+	case endpoint.Changed:
+		return pl.planChange()
 	case endpoint.MappingByIndex, endpoint.IndexByName, endpoint.AliasByIndex, endpoint.FoundName,
 		endpoint.ResolvedNames, endpoint.CatIndices, endpoint.FieldCaps:
 		return pl.planNames()
@@ -146,7 +148,7 @@ func (s *Snapshot) planUnrestricted(r *ask.Request) Outcome {
 	if m.Route.NotBuilt {
 		return out // what it changes is seen by the next look at the cluster
 	}
-	if m.Route.ChangesState && m.Route.Answer == endpoint.Acknowledged {
+	if tellsOfChange(m.Route) {
 		out.Forward.ChangesState = always
 	}
 	return out

@@ -104,7 +104,7 @@ func (pl *plan) checkNewAliases() (Outcome, bool) {
 			return reject(j.rejection), true
 		case j.ruled():
 			return reject(restricted("an alias of an index under a document or field rule may not be changed")), true
-		case j.bound() && pl.m.Route.Targets == endpoint.CreateIndexBody:
+		case j.bound() && (pl.m.Route.Targets == endpoint.CreateIndexBody || pl.m.Route.Targets == endpoint.NewIndex):
 			return reject(boundCreation("[aliases]")), true
 		}
 	}
@@ -123,7 +123,7 @@ func (pl *plan) newAliases() []names.Expr {
 		}
 	case endpoint.AliasBody:
 		list = append(list, pl.asked.Alias.Alias)
-	case endpoint.CreateIndexBody:
+	case endpoint.CreateIndexBody, endpoint.NewIndex:
 		for alias := range pl.asked.Index.Aliases.Members() {
 			list = append(list, names.Expr(alias))
 		}

@@ -440,7 +440,7 @@ func (pl *plan) listNames(j *judged, byIndex bool) forwarded {
 // takesClosed reports whether a closed index is no error for the endpoint.
 func (pl *plan) takesClosed() bool {
 	switch pl.m.Route.Answer {
-	case endpoint.AliasByIndex, endpoint.CatIndices, endpoint.IndexByName, endpoint.MappingByIndex, endpoint.ResolvedNames:
+	case endpoint.AliasByIndex, endpoint.CatIndices, endpoint.Changed, endpoint.IndexByName, endpoint.MappingByIndex, endpoint.ResolvedNames:
 		return true
 	default:
 		return false

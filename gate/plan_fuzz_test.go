@@ -67,6 +67,8 @@ var fittingBodies = map[endpoint.Body][]string{
 	endpoint.AliasesBody:   {fuzzBodies[9], fuzzBodies[10], `{"actions":[{"add":{"index":"logs-*","alias":"x"}}]}`, `{"actions":[{"remove":{"indices":["x*","logs-a*","-secret"],"alias":"logs-a"}}]}`},
 	endpoint.AliasDetails:  {"", "{}", `{"routing":"1"}`},
 	endpoint.CreateBody:    {"", "{}", fuzzBodies[13], `{"aliases":{"xs":{}}}`},
+	endpoint.RolloverBody:  {"", "{}", `{"conditions":{"max_docs":1}}`, `{"aliases":{"xs":{}}}`},
+	endpoint.ResizeBody:    {"", "{}", `{"settings":{"index.blocks.write":null}}`, `{"aliases":{"xs":{}}}`},
 	endpoint.NDJSONMsearch: {fuzzBodies[16], fuzzBodies[17]},
 	endpoint.NDJSONBulk:    {""},
 }
