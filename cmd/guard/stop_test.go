@@ -122,44 +122,6 @@ func TestStopTwice(t *testing.T) {
 	}
 }
 
-// TestStopTwiceAnywhere: also where guard hangs before it serves, the second word ends it.
-func TestStopTwiceAnywhere(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "guard.yml")
-	if err := syscall.Mkfifo(file, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(self, "serve", "--config", file)
-	cmd.Env = append(os.Environ(), asGuard+"=1")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p := &process{t: t, cmd: cmd, ended: make(chan struct{})}
-	go func() {
-		_ = cmd.Wait() // the state says it
-		close(p.ended)
-	}()
-	writer, err := os.OpenFile(file, os.O_WRONLY, 0) // returns when guard reads
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = writer.Close() }()
-	for ended := false; !ended; { // two at once may be heard as one
-		_ = cmd.Process.Signal(syscall.SIGTERM) // fails when it has ended
-		select {
-		case <-p.ended:
-			ended = true
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-	if code := p.exit(); code != 1 {
-		t.Errorf("exit code %d; want 1", code)
-	}
-}
-
 // TestHangingPart: a part that does not end is named, and does not keep guard.
 func TestHangingPart(t *testing.T) {
 	p := newParts(t.Context(), zap.NewNop())
