@@ -51,6 +51,7 @@ type Provider interface {
 type Chain struct {
 	domains   []Provider
 	challenge Challenge
+	delegates delegates
 }
 
 var _ Provider = (*Chain)(nil)
@@ -71,6 +72,9 @@ func (c *Chain) Identify(ctx context.Context, creds Credentials) (ask.Identity, 
 			return ask.Identity{}, err
 		}
 		id.Address = creds.Address
+		if err := c.delegates.admit(id); err != nil {
+			return ask.Identity{}, err
+		}
 		return id, nil
 	}
 	return ask.Identity{}, ErrNoCredentials
@@ -87,11 +91,16 @@ func (c *Chain) Account(name string) (ask.Identity, bool) {
 	return ask.Identity{}, false
 }
 
-// New returns the chain of the enabled domains of s that are built; config has
-// warned of the others. Faults name each user whose stored hash cannot be checked.
-func New(s *config.Security, v *Verifier) (*Chain, []config.Warning, error) {
+// New returns the chain of the enabled domains of s that are built, with who may ask in
+// whose name by p; config has warned of the others. Faults name each user whose stored hash
+// cannot be checked.
+func New(s *config.Security, p config.Policy, v *Verifier) (*Chain, []config.Warning, error) {
 	c := &Chain{}
 	var warnings []config.Warning
+	var faults config.Faults
+	if c.delegates, faults = newDelegates(p); len(faults) > 0 {
+		return nil, nil, faults.Err()
+	}
 	for _, domain := range s.Dynamic.Domains() {
 		if !domain.Usable() {
 			continue

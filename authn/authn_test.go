@@ -66,7 +66,7 @@ func user(hash string) config.User { return config.User{Hash: config.NewSecret(h
 
 func newChain(t testing.TB, users map[string]config.User, v *Verifier) *Chain {
 	t.Helper()
-	c, _, err := New(securityOf(users), v)
+	c, _, err := New(securityOf(users), config.Policy{}, v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestNew(t *testing.T) {
 	d := quiet.Dynamic.Authc["passwords"]
 	d.Authenticator.Challenge = false
 	quiet.Dynamic.Authc["passwords"] = d
-	c, _, err := New(quiet, v)
+	c, _, err := New(quiet, config.Policy{}, v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,12 +212,12 @@ func TestNew(t *testing.T) {
 
 	d.Order = 1
 	quiet.Dynamic.Authc["again"] = d
-	_, warnings, err := New(quiet, v)
+	_, warnings, err := New(quiet, config.Policy{}, v)
 	if err != nil || len(warnings) != 1 {
 		t.Errorf("two domains of the same users: warnings %v, error %v; want one warning", warnings, err)
 	}
 
-	_, _, err = New(&config.Security{}, v)
+	_, _, err = New(&config.Security{}, config.Policy{}, v)
 	if err == nil || err.Error() != "cannot authenticate anybody: no domain is enabled and built" {
 		t.Errorf("no domain: %v", err)
 	}
@@ -226,7 +226,7 @@ func TestNew(t *testing.T) {
 	broken.Pos = config.Pos{File: "internal_users.yml", Line: 7, Path: "anna"}
 	worse := user("$2y$31$Cm.cke.HpMzvXW1DBepna.AP0TrH3hlAsW2tQmV3bo/tVRsZtFAPa")
 	worse.Pos = config.Pos{File: "internal_users.yml", Line: 5, Path: "bob"}
-	_, _, err = New(securityOf(map[string]config.User{"anna": broken, "bob": worse}), v)
+	_, _, err = New(securityOf(map[string]config.User{"anna": broken, "bob": worse}), config.Policy{}, v)
 	const want = `config: 2 faults:
   internal_users.yml:5: bob.hash: bcrypt cost "31" is out of range; want 4 to 15; want a hash as guard hash prints it
   internal_users.yml:7: anna.hash: unknown form of password hash; want a hash as guard hash prints it`
@@ -236,7 +236,7 @@ func TestNew(t *testing.T) {
 
 	service := user(cheapHash)
 	service.Attributes = map[string]string{"service": "true"}
-	_, warnings, err = New(securityOf(map[string]config.User{"s": service}), v)
+	_, warnings, err = New(securityOf(map[string]config.User{"s": service}), config.Policy{}, v)
 	if err != nil || len(warnings) != 1 || warnings[0].Msg != "service accounts are not built yet: the user cannot log in" {
 		t.Errorf("service account: warnings %v, error %v", warnings, err)
 	}
@@ -248,7 +248,7 @@ func TestManyClasses(t *testing.T) {
 	for name, text := range pluginHashes {
 		users[name] = user(text)
 	}
-	_, warnings, err := New(securityOf(users), newVerifier(t, VerifierOptions{}))
+	_, warnings, err := New(securityOf(users), config.Policy{}, newVerifier(t, VerifierOptions{}))
 	if err != nil || len(warnings) != 1 || warnings[0].Msg != "many kinds of stored hashes: each failed login costs one of every kind" {
 		t.Errorf("warnings %v, error %v; want one warning", warnings, err)
 	}

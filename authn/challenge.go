@@ -54,6 +54,10 @@ var (
 		Body: `{"error":{"root_cause":[{"type":"security_exception","reason":"too many failed logins from this address; try again later"}],` +
 			`"type":"security_exception","reason":"too many failed logins from this address; try again later"},"status":429}`,
 	}
+	adminNameAnswer = Challenge{
+		Status: 403, ContentType: "text/plain; charset=UTF-8",
+		Body: "Cannot authenticate user because admin user is not permitted to login via HTTP",
+	}
 	canceledAnswer = Challenge{
 		Status: 503, ContentType: jsonType, RetryAfter: "1",
 		Body: `{"error":{"root_cause":[{"type":"security_exception","reason":"login took too long"}],` +
@@ -70,6 +74,8 @@ func (c *Chain) Answer(err error) Challenge {
 		a := failedAnswer
 		a.RetryAfter = strconv.Itoa(int(math.Ceil(tooMany.Wait.Seconds())))
 		return a
+	case errors.Is(err, ErrAdminName):
+		return adminNameAnswer
 	case errors.Is(err, ErrAmbiguous):
 		return ambiguousAnswer
 	case errors.Is(err, ErrBusy):

@@ -34,6 +34,10 @@ func Compile(sec *config.Security, set config.Policy) (*Policy, []config.Warning
 	for _, name := range slices.Sorted(maps.Keys(sec.Roles)) {
 		c.role(name, sec.Roles[name])
 	}
+	c.policy.super = c.newRole("", config.Role{
+		ClusterPermissions: []string{"*"},
+		IndexPermissions:   []config.IndexPermission{{IndexPatterns: []string{"*", "*:*"}, AllowedActions: []string{"*"}}},
+	})
 	for _, name := range slices.Sorted(maps.Keys(sec.Mappings)) {
 		c.mapping(name, sec.Mappings[name])
 	}
@@ -149,6 +153,12 @@ func (c *compiler) pattern(at config.Pos, text string) names.Pattern {
 }
 
 func (c *compiler) role(name string, src config.Role) {
+	r := c.newRole(name, src)
+	c.warnAliases(r)
+	c.policy.roles[name] = r
+}
+
+func (c *compiler) newRole(name string, src config.Role) *role {
 	r := &role{name: name, pos: src.Pos.At("cluster_permissions"), cluster: c.actions(src.Pos, "cluster_permissions", src.ClusterPermissions)}
 	for _, perm := range src.IndexPermissions {
 		e := c.entry(perm)
@@ -159,8 +169,7 @@ func (c *compiler) role(name string, src config.Role) {
 			}
 		}
 	}
-	c.warnAliases(r)
-	c.policy.roles[name] = r
+	return r
 }
 
 // warnAliases warns of rights on the aliases of indices that the role can't read: whoever

@@ -174,7 +174,7 @@ func (q *question) closed(index string) bool {
 
 func (q *question) closedSystem(index string) bool {
 	if index == securityIndex {
-		return true
+		return !q.subject.admin
 	}
 	return q.among(&q.policy.system, index, func(name string) bool { return !q.subject.explicit.index(q.cluster, name, q.now) })
 }
@@ -193,7 +193,7 @@ func (q *question) among(r *reserved, index string, closed func(string) bool) bo
 		return true
 	}
 	stream := q.cluster.Stream(index)
-	return stream != "" && stream != index && (stream == securityIndex || r.MayMatch(stream) && closed(stream))
+	return stream != "" && stream != index && (stream == securityIndex && !q.subject.admin || r.MayMatch(stream) && closed(stream))
 }
 
 // anyClosed reports whether one of the members of a target is closed.

@@ -39,7 +39,11 @@ func (p *Policy) rolesOf(id ask.Identity) []string {
 // MappedRoles returns the effective roles of id, sorted: the account's own, if they
 // exist and their mapping is not hidden, and those that mappings or backend roles give.
 // A mapping also gives the name of a role that does not exist; it grants nothing.
+// An administrator needs none.
 func (p *Policy) MappedRoles(id ask.Identity) []MappedRole {
+	if id.Admin {
+		return nil
+	}
 	by := make(map[string][]Grantor)
 	host := hostText(id.Address)
 	for _, name := range id.SecurityRoles {

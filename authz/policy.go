@@ -52,6 +52,7 @@ type Policy struct {
 	lasting    bool           // no name of these is an expression that can run out of time
 	openable   bool           // by systemPermission; else nobody opens system indices
 	roles      map[string]*role
+	super      *role // of administrators
 	mappings   []mapping
 	located    []mapping       // those of mappings that name hosts
 	hidden     map[string]bool // roles whose mapping is hidden

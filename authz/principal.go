@@ -71,6 +71,7 @@ func identityKey(id ask.Identity, here []string) string {
 	key = appendTexts(key, id.BackendRoles)
 	key = appendTexts(key, id.SecurityRoles)
 	key = appendTexts(key, here)
+	key = strconv.AppendBool(appendText(key, id.By), id.Admin)
 	if len(id.Attributes) > 0 {
 		for _, name := range slices.Sorted(maps.Keys(id.Attributes)) {
 			key = appendText(appendText(key, name), id.Attributes[name])

@@ -20,6 +20,7 @@ import (
 type profile struct {
 	evaluation config.Evaluation
 	service    bool // a service account: no cluster actions
+	admin      bool // an administrator of the policy: the security index is open as well
 	cluster    names.Patterns
 	entries    []boundEntry
 	index      *entryIndex // of entries
@@ -57,14 +58,10 @@ func (p *Policy) profile(who *ask.Principal) *profile {
 	if f, ok := p.profiles.Get(key); ok {
 		return f
 	}
-	f := &profile{evaluation: p.evaluation, service: isService(who)}
+	f := &profile{evaluation: p.evaluation, service: isService(who), admin: who.Admin, protector: who.Admin}
 	var cluster []names.Pattern
-	for _, name := range who.Roles {
-		f.protector = f.protector || p.protectors.Match(name)
-		r := p.roles[name]
-		if r == nil {
-			continue // a name that only a mapping knows
-		}
+	for _, r := range p.rolesFor(who) {
+		f.protector = f.protector || p.protectors.Match(r.name)
 		cluster = append(cluster, r.cluster.List()...)
 		for _, e := range r.entries {
 			f.entries = append(f.entries, e.bind(who))
@@ -78,16 +75,33 @@ func (p *Policy) profile(who *ask.Principal) *profile {
 	}
 	f.cluster = names.NewPatterns(cluster...)
 	f.index = newEntryIndex(f.entries)
-	f.explicit = f.newGrant(func(actions names.Patterns) bool { return p.openable && explicitly(actions, systemPermission) })
+	f.explicit = f.newGrant(func(actions names.Patterns) bool {
+		return f.admin || p.openable && explicitly(actions, systemPermission)
+	})
 	f.grants.Store(&map[string]*grant{})
 	p.profiles.Add(key, f)
 	return f
 }
 
+// rolesFor returns the roles of who that grant anything. An administrator has the one that
+// is nobody else's.
+func (p *Policy) rolesFor(who *ask.Principal) []*role {
+	if who.Admin {
+		return []*role{p.super}
+	}
+	var list []*role
+	for _, name := range who.Roles {
+		if r := p.roles[name]; r != nil { // else only a mapping knows the name
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
 // profileKey says all that a profile depends on: the roles, the values of the
-// variables in their index patterns, and whether who is a service account.
+// variables in their index patterns, and whether who is a service account or an administrator.
 func (p *Policy) profileKey(who *ask.Principal) string {
-	key := strconv.AppendBool(nil, isService(who))
+	key := strconv.AppendBool(strconv.AppendBool(nil, isService(who)), who.Admin)
 	key = appendTexts(key, who.Roles)
 	for _, name := range who.Roles {
 		if p.roles[name] == nil {
@@ -106,7 +120,7 @@ func (p *Policy) profileKey(who *ask.Principal) string {
 
 // isService reports whether who is a service account.
 func isService(who *ask.Principal) bool {
-	return who.Attributes["attr.internal.service"] == "true"
+	return !who.Admin && who.Attributes["attr.internal.service"] == "true"
 }
 
 // explicitly reports whether action is matched otherwise than by a bare "*".

@@ -343,13 +343,15 @@ const (
 type Policy struct {
 	Pos Pos `yaml:"-"`
 
-	DFMEmptyOverridesAll   bool             `yaml:"dfm_empty_overrides_all"`
-	RolesMappingResolution RoleResolution   `yaml:"roles_mapping_resolution"`
-	SystemIndices          SystemIndices    `yaml:"system_indices"`
-	ProtectedIndices       ProtectedIndices `yaml:"protected_indices"`
-	MaskAlgorithm          string           `yaml:"masked_fields_algorithm_default"` // not used yet: masks are not built; empty: BLAKE2b
-	MaskSalt               Secret           `yaml:"compliance_salt"`                 // not used yet: masks are not built; unset: the plugin's
-	DisableEnvReplacement  bool             `yaml:"disable_envvar_replacement"`      // in the security folder
+	DFMEmptyOverridesAll   bool                `yaml:"dfm_empty_overrides_all"`
+	RolesMappingResolution RoleResolution      `yaml:"roles_mapping_resolution"`
+	SystemIndices          SystemIndices       `yaml:"system_indices"`
+	ProtectedIndices       ProtectedIndices    `yaml:"protected_indices"`
+	Admins                 []string            `yaml:"admin_dn"`                        // names of administrators, as in client certificates, whom no role binds; nobody else may have one of these names
+	Impersonation          map[string][]string `yaml:"impersonation"`                   // by user: patterns for users in whose name he may ask
+	MaskAlgorithm          string              `yaml:"masked_fields_algorithm_default"` // not used yet: masks are not built; empty: BLAKE2b
+	MaskSalt               Secret              `yaml:"compliance_salt"`                 // not used yet: masks are not built; unset: the plugin's
+	DisableEnvReplacement  bool                `yaml:"disable_envvar_replacement"`      // in the security folder
 }
 
 // SystemIndices are the indices that only an explicit permission opens.

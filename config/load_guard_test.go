@@ -273,6 +273,8 @@ func TestRefusedGuard(t *testing.T) {
 	one("policy: {roles_mapping_resolution: both}\n", `policy.roles_mapping_resolution: "both"; want one of "MAPPING_ONLY", "BACKENDROLES_ONLY", "BOTH"`)
 	one("policy: {compliance_salt: short}\n", `policy.compliance_salt: 5 bytes; want at least 16 bytes`)
 	one("policy: {masked_fields_algorithm_default: CRC32}\n", `policy.masked_fields_algorithm_default: "CRC32"; want one of BLAKE2B_LEGACY_DEFAULT, MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256, SHA3-224, SHA3-256, SHA3-384, SHA3-512`)
+	one("policy: {admin_dn: ['CN=a', boss]}\n", `policy.admin_dn[1]: "boss"; want a distinguished name, such as CN=ada,OU=search`)
+	one("policy: {impersonation: {a: [b, '/[/']}}\n", "policy.impersonation.a[1]: cannot parse pattern \"/[/\": unclosed '['; want a regular expression")
 	one("policy: {system_indices: {indices: ['/[/']}}\n", "policy.system_indices.indices[0]: cannot parse pattern \"/[/\": unclosed '['; want a regular expression")
 }
 

@@ -36,6 +36,8 @@ type PolicyTestUser struct {
 	BackendRoles []string          `yaml:"backend_roles"`
 	Attributes   map[string]string `yaml:"attributes"` // "attr.internal.dept": "sales"
 	Address      string            `yaml:"address"`    // of the client: "10.1.2.3"
+	By           string            `yaml:"by"`         // the account that asks in the user's name
+	Admin        bool              `yaml:"admin"`      // the user is an administrator, by a name of policy.admin_dn
 }
 
 // PolicyTestSend is a request.

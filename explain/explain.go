@@ -12,7 +12,10 @@ import (
 // Input is a request and who sends it.
 type Input struct {
 	Identity ask.Identity
-	Request  *ask.Request // its Body is the whole body
+	// NotInName says why nobody may ask in this identity's name who wants to; nil if it asks
+	// itself, or somebody may.
+	NotInName *ask.Rejection
+	Request   *ask.Request // its Body is the whole body
 	// Unfair is what two readers could read differently in the target; nil if nothing is.
 	Unfair error
 	// MaxCells bounds the cells that are listed of each part; the default is 200.
@@ -52,6 +55,9 @@ type asker struct {
 
 // screen refuses what never comes to a plan.
 func (a *asker) screen() *ask.Rejection {
+	if a.in.NotInName != nil {
+		return a.in.NotInName
+	}
 	if rej := proxy.CheckTarget(a.in.Request.RawTarget); rej != nil {
 		return rej
 	}
@@ -151,7 +157,7 @@ func (a *asker) user() User {
 	id := a.who.Identity
 	u := User{
 		Name: id.Name, Domain: id.Domain, BackendRoles: append([]string{}, id.BackendRoles...), Attributes: id.Attributes,
-		Roles: []Role{}, Unrestricted: a.who.Unrestricted,
+		By: id.By, Admin: id.Admin, Roles: []Role{}, Unrestricted: a.who.Unrestricted,
 	}
 	for _, m := range a.snap.MappedRoles(id) {
 		r := Role{Name: m.Name, Defined: m.Defined, By: []string{}}

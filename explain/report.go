@@ -31,7 +31,11 @@ type User struct {
 	Domain       string            `json:"domain,omitempty"`
 	BackendRoles []string          `json:"backend_roles"`
 	Attributes   map[string]string `json:"attributes,omitempty"`
-	Roles        []Role            `json:"roles"`
+	// By is who asks in the user's name, if not the user.
+	By string `json:"by,omitempty"`
+	// Admin tells that it is an administrator of the policy, whom no role binds.
+	Admin bool   `json:"admin,omitempty"`
+	Roles []Role `json:"roles"`
 	// Unrestricted tells that all actions are granted on all names and no rule binds.
 	Unrestricted bool `json:"unrestricted"`
 }

@@ -120,12 +120,27 @@ func (p *printer) end() error {
 	return nil
 }
 
+// Standing says what a user is beside his roles; empty if they say it all.
+func (u *User) Standing() string {
+	switch {
+	case u.Admin:
+		return "administrator: past all roles, and no rule binds"
+	case u.Unrestricted:
+		return "unrestricted: all actions on all names, and no rule binds"
+	default:
+		return ""
+	}
+}
+
 func (p *printer) user(u *User) {
 	name := u.Name
-	if u.Unrestricted {
-		name += ", unrestricted: all actions on all names, and no rule binds"
+	if s := u.Standing(); s != "" {
+		name += ", " + s
 	}
 	p.line("\nuser\t%s", name)
+	if u.By != "" {
+		p.line("asked by\t%s, in the user's name", u.By)
+	}
 	if len(u.BackendRoles) > 0 {
 		p.line("backend roles\t%s", listed(u.BackendRoles))
 	}

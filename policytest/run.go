@@ -43,13 +43,12 @@ func (s *Suite) Run(t *config.PolicyTest) Result {
 const allCells = 1 << 30
 
 func (s *Suite) ask(t *config.PolicyTest) (explain.Report, error) {
-	who := explain.Somebody{Name: t.As.User, BackendRoles: t.As.BackendRoles, Attributes: t.As.Attributes, Address: t.As.Address}
-	id, err := who.Identity(s.Accounts)
+	who := explain.Somebody{Name: t.As.User, BackendRoles: t.As.BackendRoles, Attributes: t.As.Attributes, Address: t.As.Address, By: t.As.By, Admin: t.As.Admin}
+	method, target, _ := strings.Cut(t.Send.Request, " ")
+	in, err := who.Sends(s.Accounts, method, target, t.Send.ContentType, []byte(t.Send.Body), s.Now)
 	if err != nil {
 		return explain.Report{}, err
 	}
-	method, target, _ := strings.Cut(t.Send.Request, " ")
-	in := explain.NewInput(id, method, target, t.Send.ContentType, []byte(t.Send.Body), s.Now)
 	in.MaxCells = allCells
 	return explain.Ask(s.Snapshot, in, s.Limits), nil
 }

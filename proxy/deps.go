@@ -34,6 +34,9 @@ type Snapshots interface {
 // Authenticator finds out who asks; an *authn.Chain is one.
 type Authenticator interface {
 	Identify(ctx context.Context, c authn.Credentials) (ask.Identity, error)
+	// InName returns the identity in whose name original asks; an error that is an
+	// *ask.Rejection says why it may not.
+	InName(original ask.Identity, target string) (ask.Identity, error)
 	// Answer is what a request gets for an error of Identify.
 	Answer(err error) authn.Challenge
 }

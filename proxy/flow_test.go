@@ -52,6 +52,36 @@ func TestCallerBeforeCatalogue(t *testing.T) {
 	}
 }
 
+// TestInName: who asks in another's name is planned for as the other, the cluster is not told
+// of either, and a denial names both.
+func TestInName(t *testing.T) {
+	node := newFake(t)
+	var who *ask.Principal
+	g := startGuard(t, &fakeGate{restricted: true, plan: func(p *ask.Principal, _ *ask.Request, _ gate.Known) gate.Outcome {
+		who = p
+		return gate.Outcome{Kind: gate.Reject, Rejection: ask.Rejection{Status: 403, Public: "no", Reason: ask.ReasonNoPrivilege}}
+	}}, testConfig(node.url()))
+	f := func(headers string, status int, part, name, by string) {
+		t.Helper()
+		who = &ask.Principal{}
+		a := g.send(request("GET", "/", headers, ""))
+		if a.status != status || !strings.Contains(a.body, part) || who.Name != name || who.By != by {
+			t.Errorf("%q: %d %s as %q by %q; want %d, %s as %q by %q", headers, a.status, a.body, who.Name, who.By, status, part, name, by)
+		}
+	}
+	const header = "opendistro_security_impersonate_as: "
+	f("", 403, `"reason":"no"`, "anna", "")
+	f(header+"\r\n", 403, `"reason":"no"`, "anna", "")
+	f(header+"ben\r\n", 403, `"reason":"no"`, "ben", "anna")
+	f("OpenDistro-Security-Impersonate-As: ben\r\n", 403, `"reason":"no"`, "ben", "anna")
+	f(header+"eve\r\n", 403, `{"error":{"status":"error","reason":"'anna' is not allowed to impersonate as 'eve'"}}`, "", "")
+	f(header+"ben\r\n"+header+"ben\r\n", 400, "more than one header", "", "")
+	denied := g.logs.FilterMessage("request denied").All()
+	if last := denied[3].ContextMap(); last["user"] != "ben" || last["by"] != "anna" {
+		t.Errorf("logged %v; want both names", last)
+	}
+}
+
 func TestUnfairTargets(t *testing.T) {
 	node := newFake(t)
 	free := startGuard(t, &fakeGate{intake: gate.IntakeStream}, testConfig(node.url()))

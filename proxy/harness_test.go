@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -78,6 +79,10 @@ func (g *fakeGate) Answer(err error) authn.Challenge {
 	return g.knows().Answer(err)
 }
 
+func (g *fakeGate) InName(original ask.Identity, target string) (ask.Identity, error) {
+	return g.knows().InName(original, target)
+}
+
 func (g *fakeGate) knows() Authenticator {
 	if g.auth == nil {
 		return g.fakeAuth
@@ -140,6 +145,14 @@ func (fakeAuth) Answer(err error) authn.Challenge {
 		return authn.Challenge{Status: 429, ContentType: jsonType, Body: `"busy"`, RetryAfter: "1", Limit: ask.LimitHashQueue}
 	}
 	return authn.Challenge{Status: 401, ContentType: "text/plain; charset=UTF-8", Body: "Unauthorized", Authenticate: `Basic realm="OpenSearch Security"`}
+}
+
+// InName lets anna ask in the name of ben.
+func (fakeAuth) InName(original ask.Identity, target string) (ask.Identity, error) {
+	if original.Name != "anna" || target != "ben" {
+		return ask.Identity{}, &ask.Rejection{Status: 403, Public: fmt.Sprintf("'%s' is not allowed to impersonate as '%s'", original.Name, target)}
+	}
+	return ask.Identity{Name: target, By: original.Name, Address: original.Address}, nil
 }
 
 func basic(user, password string) string {

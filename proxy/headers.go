@@ -93,7 +93,7 @@ func (h *head) requestFields(p passing) []field {
 }
 
 // The plugin refuses requests that carry its internal headers, and impersonation that
-// is not allowed; guard allows none.
+// is not allowed.
 const (
 	internalWord   = "opendistro"
 	internalPrefix = internalWord + "_security_"
@@ -101,8 +101,8 @@ const (
 )
 
 // forgery reports whether a client sent a header by which nodes tell each other who
-// asks, and what user it wants to be taken for if it sent the header for that.
-func (h *head) forgery() (internal bool, asUser string, impersonates bool) {
+// asks, and in whose names it wants to ask: those of all headers for that which hold one.
+func (h *head) forgery() (internal bool, inName []string) {
 	for _, f := range h.fields {
 		if !strings.Contains(f.key, internalWord) {
 			continue
@@ -111,12 +111,14 @@ func (h *head) forgery() (internal bool, asUser string, impersonates bool) {
 		rest := strings.TrimPrefix(name, "_")
 		switch {
 		case rest == impersonation:
-			asUser, impersonates = f.value, true
+			if f.value != "" { // else it is passed over, as there
+				inName = append(inName, f.value)
+			}
 		case strings.HasPrefix(rest, internalPrefix):
 			internal = true
 		}
 	}
-	return internal, asUser, impersonates
+	return internal, inName
 }
 
 // askHeader is the part of the headers that a decision may look at.

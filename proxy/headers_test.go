@@ -43,21 +43,23 @@ func TestRequestFields(t *testing.T) {
 }
 
 func TestForgery(t *testing.T) {
-	f := func(internal bool, user string, impersonates bool, lines ...string) {
+	f := func(internal bool, inName string, lines ...string) {
 		t.Helper()
-		i, u, imp := headOf(t, lines...).forgery()
-		if i != internal || u != user || imp != impersonates {
-			t.Errorf("%q: got %v %q %v", lines, i, u, imp)
+		i, names := headOf(t, lines...).forgery()
+		if got := strings.Join(names, ","); i != internal || got != inName {
+			t.Errorf("%q: got %v %q", lines, i, got)
 		}
 	}
-	f(false, "", false, "X-A: 1")
-	f(true, "", false, "_opendistro_security_user: a")
-	f(true, "", false, "_OPENDISTRO-Security_User_Header: a")
-	f(true, "", false, "opendistro_security_injected_user: a")
-	f(false, "b", true, "opendistro_security_impersonate_as: b")
-	f(false, "b", true, "OpenDistro-Security-Impersonate-As: b")
-	f(true, "", true, "_opendistro_security_impersonate_as:", "_opendistro_security_ssl_principal: x")
-	f(false, "", false, "x-opendistro_security_user: a") // no prefix that a node knows
+	f(false, "", "X-A: 1")
+	f(true, "", "_opendistro_security_user: a")
+	f(true, "", "_OPENDISTRO-Security_User_Header: a")
+	f(true, "", "opendistro_security_injected_user: a")
+	f(false, "b", "opendistro_security_impersonate_as: b")
+	f(false, "b", "OpenDistro-Security-Impersonate-As: b")
+	f(false, "b,c", "opendistro_security_impersonate_as: b", "opendistro-security-impersonate-as: c")
+	f(false, "", "opendistro_security_impersonate_as:")
+	f(true, "", "_opendistro_security_impersonate_as:", "_opendistro_security_ssl_principal: x")
+	f(false, "", "x-opendistro_security_user: a") // no prefix that a node knows
 }
 
 func TestAskHeader(t *testing.T) {

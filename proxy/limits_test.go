@@ -97,7 +97,7 @@ func failsOnce() Authenticator {
 	sec.Dynamic.Authc = map[string]config.AuthcDomain{"d": {
 		HTTPEnabled: true, Authenticator: config.Authenticator{Type: config.AuthenticatorBasic, Challenge: true}, Backend: config.Backend{Type: config.BackendInternal},
 	}}
-	chain, _, err := authn.New(sec, v)
+	chain, _, err := authn.New(sec, config.Policy{}, v)
 	if err != nil {
 		panic(err)
 	}

@@ -36,6 +36,11 @@ func (p panicking) Identify(ctx context.Context, c authn.Credentials) (ask.Ident
 	return p.fakeGate.Identify(ctx, c)
 }
 
+func (p panicking) InName(original ask.Identity, target string) (ask.Identity, error) {
+	p.fall("InName")
+	return p.fakeGate.InName(original, target)
+}
+
 func (p panicking) Answer(err error) authn.Challenge {
 	p.fall("Answer")
 	return p.fakeGate.Answer(err)
@@ -131,6 +136,7 @@ func TestPanicsEverywhere(t *testing.T) {
 	for _, at := range []string{"Load", "Identify", "Principal", "Intake"} {
 		f(at, at, &fakeGate{intake: gate.IntakeStream}, post, nil, 500)
 	}
+	f("InName", "InName", &fakeGate{}, request("GET", "/", "opendistro_security_impersonate_as: ben\r\n", ""), nil, 500)
 	f("Answer", "Answer", &fakeGate{}, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", nil, 500)
 	f("Fresher", "Fresher", &fakeGate{plan: needs(gate.Outcome{Kind: gate.Need, NeedState: true})}, get, nil, 500)
 	f("ChangesState", "", &fakeGate{intake: gate.IntakeStream, plan: func(_ *ask.Principal, r *ask.Request, _ gate.Known) gate.Outcome {

@@ -211,6 +211,15 @@ func (t *turn) streamFailed(err error) {
 	}
 }
 
+// notInName refuses to ask in somebody's name.
+func (t *turn) notInName(err error) reply {
+	var rej *ask.Rejection
+	if !errors.As(err, &rej) {
+		return t.refuse(internalFault(err))
+	}
+	return t.forged(rej.Public)
+}
+
 // forged refuses internal headers and impersonation in the shape that the plugin gives
 // these two refusals.
 func (t *turn) forged(reason string) reply {

@@ -64,7 +64,7 @@ func (t *turn) run() reply {
 	if r, done := t.screen(); done {
 		return r
 	}
-	internal, asUser, impersonates := h.forgery()
+	internal, inName := h.forgery()
 	if internal {
 		return t.forged("Illegal parameter in http or transport request found.")
 	}
@@ -79,10 +79,16 @@ func (t *turn) run() reply {
 	if err != nil {
 		return t.unknownCaller(planner, err)
 	}
-	t.share.user = id.Name
-	if impersonates {
-		return t.forged(fmt.Sprintf("'%s' is not allowed to impersonate as '%s'", id.Name, asUser))
+	switch len(inName) {
+	case 0:
+	case 1:
+		if id, err = planner.InName(id, inName[0]); err != nil {
+			return t.notInName(err)
+		}
+	default:
+		return t.refuse(badRequest("more than one header " + impersonation))
 	}
+	t.share.user = id.Name
 	return t.plan(planner, id, unfair)
 }
 
@@ -278,9 +284,9 @@ func (t *turn) refuse(r *ask.Rejection) reply {
 // their names at most.
 func (t *turn) logDenial(r *ask.Rejection) {
 	const most = 20
-	user := ""
+	user, by := "", ""
 	if t.who != nil {
-		user = t.who.Name
+		user, by = t.who.Name, t.who.By
 	}
 	var missing []string
 	more := 0
@@ -288,7 +294,7 @@ func (t *turn) logDenial(r *ask.Rejection) {
 		missing, more = r.Missing(most)
 	}
 	t.srv.log.Warn("request denied",
-		zap.String("id", t.req.ID), zap.String("reason", string(r.Reason)), zap.Int("status", r.Status.Code()), zap.String("user", user),
+		zap.String("id", t.req.ID), zap.String("reason", string(r.Reason)), zap.Int("status", r.Status.Code()), zap.String("user", user), zap.String("by", by),
 		zap.String("route", t.route), zap.String("action", r.Action), zap.Strings("missing", missing), zap.Int("missing_total", len(missing)+more),
 		zap.String("public", clipLog(r.Public)), zap.Error(r.Cause), t.peer())
 }

@@ -56,6 +56,8 @@ follows "--" may be a curl line; the password in it is not looked at.`,
 	f.StringSliceVar(&e.who.BackendRoles, "backend-role", nil, "backend role of somebody made up; several by commas")
 	f.StringToStringVar(&e.who.Attributes, "attr", nil, "of somebody made up, such as attr.internal.dept=7")
 	f.StringVar(&e.who.Address, "address", "", "address of the client, for roles that hosts give")
+	f.StringVar(&e.who.By, "by", "", "the account that asks in the name of --user")
+	f.BoolVar(&e.who.Admin, "admin", false, "--user is an administrator, by a name of policy.admin_dn")
 	f.StringVar(&e.contentType, "content-type", "", "of the body; default JSON")
 	return cmd
 }
@@ -75,11 +77,11 @@ func (e *explaining) run(ctx context.Context, out, warn io.Writer, args []string
 	if err != nil {
 		return err
 	}
-	id, err := q.who.Identity(o.policy.chain)
+	in, err := q.who.Sends(o.policy.chain, q.method, q.target, q.contentType, q.body, time.Now())
 	if err != nil {
 		return err
 	}
-	report := explain.Ask(o.snapshot, explain.NewInput(id, q.method, q.target, q.contentType, q.body, time.Now()), o.config.Limits)
+	report := explain.Ask(o.snapshot, in, o.config.Limits)
 	return write(&report, out)
 }
 

@@ -251,6 +251,8 @@ func TestPolicyTestsFail(t *testing.T) {
 			t.Errorf("%s: got %v; want a failure with %q:\n%s", test, err, want, out)
 		}
 	}
+	f(`{as: {user: anna, by: sam}, send: GET /customers/_search, want: allowed}`, "verdict: want allowed; got REFUSED")
+	f(`{as: {user: root, admin: true}, send: GET /, want: allowed}`, `no administrator "root"`)
 	f(`{as: anna, send: GET /customers/_search, want: refused}`, "verdict: want refused; got FORWARDED")
 	f(`{as: anna, send: DELETE /customers, want: allowed}`, "verdict: want allowed; got REFUSED")
 	f(`{as: anna, send: DELETE /customers, want: {status: 404}}`, "status: want 404; got 403")
@@ -333,4 +335,84 @@ func TestExplainDocs(t *testing.T) {
 	f("explained", false, "explain", "--security", security, "--state", state, "--user", "anna", "GET", "/cust*/_search?q=name:Ada")
 	f("refused", false, "explain", "--security", security, "--state", state, "--user", "sam", "DELETE", "/customers")
 	f("tested", false, "test", "--security", security, "deploy/sample/tests/policy.yml")
+}
+
+// identitiesConfig is a configuration for the sample in which sam may ask in anna's name.
+func identitiesConfig(t *testing.T) string {
+	t.Helper()
+	security, err := filepath.Abs(sampleSecurity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "guard.yml")
+	text := "security: " + security + "\nupstream: {urls: [\"http://127.0.0.1:1\"]}\npolicy: {admin_dn: [\"CN=root,OU=ops\"], impersonation: {sam: [anna, nobody]}}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestExplainIdentities: who asks in another's name is decided on as the other, and who is an
+// administrator by no role at all; a report names both.
+func TestExplainIdentities(t *testing.T) {
+	file := identitiesConfig(t)
+	asked := func(args ...string) explain.Report {
+		t.Helper()
+		out, err := command(t, "", append([]string{"explain", "--config", file, "--state", sampleState, "--format", "json"}, args...)...)
+		if err != nil {
+			t.Fatalf("guard explain %q: %v\n%s", args, err, out)
+		}
+		var r explain.Report
+		_, report, _ := strings.Cut(out, "\n") // behind the warning that nobody can log in as an administrator
+		if err := json.Unmarshal([]byte(report), &r); err != nil {
+			t.Fatalf("%v in %s", err, out)
+		}
+		return r
+	}
+	request := []string{"GET", "/customers/_search"}
+	own := asked(append([]string{"--user", "anna"}, request...)...)
+	by := asked(append([]string{"--user", "anna", "--by", "sam"}, request...)...)
+	if by.User.By != "sam" {
+		t.Errorf("got %+v; want who asks in it", by.User)
+	}
+	by.User.By = ""
+	if diff := cmp.Diff(own, by); diff != "" {
+		t.Errorf("reports of anna (-herself +asked by sam):\n%s", diff)
+	}
+	for _, other := range []string{"sam", "nosuch", "CN=root,OU=ops"} {
+		r := asked(append([]string{"--user", other, "--by", "sam"}, request...)...)
+		if want := "'sam' is not allowed to impersonate as '" + other + "'"; r.Verdict.Status != 403 || r.Verdict.Text != want || r.Forward != nil {
+			t.Errorf("%s: got %+v; want 403 %s", other, r.Verdict, want)
+		}
+	}
+	if r := asked(append([]string{"--user", "nobody", "--by", "sam"}, request...)...); r.Verdict.Text != "No such user:nobody" {
+		t.Errorf("got %+v; want that there is no such user", r.Verdict)
+	}
+	r := asked("--admin", "--user", "cn=root,ou=ops", "DELETE", "/.opendistro_security")
+	if !r.User.Admin || !r.User.Unrestricted || len(r.User.Roles) > 0 || r.Verdict.Effect != explain.Forwarded {
+		t.Errorf("got %+v of %+v; want an administrator's request forwarded", r.Verdict, r.User)
+	}
+	tests := filepath.Join(t.TempDir(), "tests.yml")
+	if err := os.WriteFile(tests, []byte("tests:\n"+
+		"  - {as: {user: anna, by: sam}, send: GET /customers/_search, want: {verdict: forwarded, indices: [customers]}}\n"+
+		"  - {as: {user: sam, by: anna}, send: GET /customers/_search, want: {verdict: refused, status: 403, says: not allowed to impersonate}}\n"+
+		"  - {as: {user: \"CN=root,OU=ops\", admin: true}, send: DELETE /customers, want: forwarded}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := command(t, "", "test", "--config", file, "--state", sampleState, tests); err != nil || !strings.Contains(out, "3 tests, 0 failed") {
+		t.Errorf("guard test: %v:\n%s", err, out)
+	}
+	text, err := command(t, "", "explain", "--config", file, "--state", sampleState, "--user", "anna", "--by", "sam", "GET", "/")
+	if err != nil || !strings.Contains(text, "sam, in the user's name") {
+		t.Errorf("%v: %s; want who asks", err, text)
+	}
+	for flags, want := range map[string]string{
+		"--admin --user anna": "no administrator \"anna\"", "--admin --user x --by sam": "nobody may", "--user x --by nosuch": "no account \"nosuch\"",
+		"--user x --by sam --backend-role r": "made up",
+	} {
+		args := append([]string{"explain", "--config", file, "--state", sampleState}, strings.Fields(flags)...)
+		if _, err := command(t, "", append(args, request...)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want an error with %q", flags, err, want)
+		}
+	}
 }

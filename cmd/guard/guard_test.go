@@ -50,7 +50,7 @@ func TestHash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		chain, _, err := authn.New(sec, v)
+		chain, _, err := authn.New(sec, config.Policy{}, v)
 		if err != nil {
 			t.Fatalf("%s: the hash %q is not taken: %v", algorithm, text, err)
 		}

@@ -62,7 +62,7 @@ func compilePolicy(folder config.Folder, c *config.Config, v *authn.Verifier) (*
 	if err != nil {
 		return nil, warnings, err
 	}
-	chain, more, err := authn.New(sec, v)
+	chain, more, err := authn.New(sec, c.Policy, v)
 	warnings = append(warnings, more...)
 	if err != nil {
 		return nil, warnings, err

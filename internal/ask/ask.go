@@ -72,6 +72,12 @@ type Identity struct {
 	// Address is where the caller is, as far as it is known: some roles are given to all
 	// who come from somewhere.
 	Address netip.Addr
+	// By is who authenticated, where they ask in the name of this identity: rights are those
+	// of the identity, and records name both. It is empty for who asks as himself.
+	By string
+	// Admin tells that this is an administrator of the policy (admin_dn): past all roles and
+	// rules, and with the security index open. Nothing but a client certificate proves it.
+	Admin bool
 }
 
 // Principal is an identity with its mapped roles: the unit that decisions are

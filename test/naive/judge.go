@@ -21,7 +21,7 @@ func (v *verdict) take(harmless bool, instead ...target) {
 
 // legacy decides by the rules up to 3.4: aliases are what their indices are.
 func (e *evaluation) legacy(m meaning) Answer {
-	if m.all && slices.ContainsFunc(e.Ask.Privileges, e.refusedOnAll) {
+	if m.all && !e.Who.Admin && slices.ContainsFunc(e.Ask.Privileges, e.refusedOnAll) {
 		return Answer{}
 	}
 	v := verdict{evaluation: e}

@@ -107,6 +107,8 @@ type Who struct {
 	BackendRoles []string          `json:",omitempty"`
 	OwnRoles     []string          `json:",omitempty"` // opendistro_security_roles
 	Attributes   map[string]string `json:",omitempty"` // by their full names: attr.internal.x
+	By           string            `json:",omitempty"` // who asks in his name
+	Admin        bool              `json:",omitempty"` // an administrator of the policy
 }
 
 // Ask is what is asked.
@@ -168,6 +170,9 @@ type evaluation struct {
 
 // Evaluate answers c.
 func Evaluate(c Case) Answer {
+	if c.Who.Admin {
+		c = asAdmin(c)
+	}
 	e := evaluation{Case: c}
 	e.roles = e.rolesOf()
 	onNames, onCluster := false, true
@@ -196,6 +201,15 @@ func Evaluate(c Case) Answer {
 	default:
 		return e.legacy(m)
 	}
+}
+
+// asAdmin is a question under a policy that has one role, for everything, and no index that
+// it closes to who has it.
+func asAdmin(c Case) Case {
+	c.Policy.Roles = map[string]Role{"everything": {Cluster: []string{"*"}, Entries: []Entry{{Patterns: []string{"*", "*:*"}, Actions: []string{"*"}}}}}
+	c.Policy.System, c.Policy.Protected, c.Policy.Mappings, c.Policy.BackendRoles = nil, nil, nil, ""
+	c.Who = Who{Name: c.Who.Name, Admin: true, OwnRoles: []string{"everything"}}
+	return c
 }
 
 // Searched says which indices a cluster searches for some expressions, whoever asks, with

@@ -77,7 +77,7 @@ func State(w naive.World, prev *indexresolver.State) (*indexresolver.State, erro
 
 // Identity says who asks.
 func Identity(w naive.Who) ask.Identity {
-	id := ask.Identity{Name: w.Name, BackendRoles: w.BackendRoles, SecurityRoles: w.OwnRoles, Attributes: w.Attributes, Domain: "d"}
+	id := ask.Identity{Name: w.Name, BackendRoles: w.BackendRoles, SecurityRoles: w.OwnRoles, Attributes: w.Attributes, Domain: "d", By: w.By, Admin: w.Admin}
 	if a, err := netip.ParseAddr(w.Address); err == nil {
 		id.Address = a
 	}
