@@ -35,8 +35,8 @@ func (pl *plan) planNames() Outcome {
 		return reject(rej)
 	}
 	// The filter of an alias hides documents as a rule does, and is lost when its index is
-	// asked.
-	b.bound = b.bound || slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Filtered || len(t.Via) > 0 })
+	// asked. Who is bound by it may read it: it is what he asks for.
+	b.bound = b.bound || pl.tellsOfDocuments() && slices.ContainsFunc(j.Allowed, func(t ask.Target) bool { return t.Filtered || len(t.Via) > 0 })
 	if _, ok := pl.param("filter_path"); ok && b.views != nil {
 		return reject(notBuilt("parameter [filter_path] under a field rule"))
 	}
@@ -86,6 +86,17 @@ func (pl *plan) planCatIndices(f forwarded, b *binding) Outcome {
 		params = endpoint.SetParam(params, "h", defaultColumns)
 	}
 	return pl.forward(pl.m.Target(f.names, params), nil)
+}
+
+// tellsOfDocuments reports whether an answer about names says anything that depends on
+// documents.
+func (pl *plan) tellsOfDocuments() bool {
+	switch pl.m.Route.Answer {
+	case endpoint.MappingByIndex, endpoint.IndexByName, endpoint.AliasByIndex:
+		return false
+	default:
+		return true
+	}
 }
 
 // treatFound returns the filter for answers that say whether a name is there.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"guard/fls"
+	"guard/indexresolver"
 )
 
 // viewsOf binds one index to field rules.
@@ -88,6 +89,13 @@ func TestIndexFilter(t *testing.T) {
 	free := &binding{indices: []string{"hr"}}
 	if free.treatIndices() != nil {
 		t.Error("a principal without rules gets a filter; want the answer as it comes")
+	}
+	// Whom no rule binds is told the filter of an alias, also where he asks by that alias.
+	filtered := worldWith(t, xRole, []indexresolver.Index{{Name: "xf", Aliases: []indexresolver.Membership{{Alias: "xpart", Filter: []byte(`{"term":{"a":1}}`)}}}})
+	for _, target := range []string{"/x*/_alias", "/xpart/_alias", "/xpart", "/xpart/_mapping"} {
+		if out := planFor(t, filtered, "GET", target, ""); out.Kind != Forward || out.Forward.Treat != nil {
+			t.Errorf("%s: %s, treated by %T; want the answer as it comes", target, gist(t, out), out.Forward.Treat)
+		}
 	}
 	bound := &binding{bound: true, indices: []string{"hr"}}
 	got, err := bound.treatIndices().Treat(Answer{Status: 200, Body: []byte(`{"hr":{"aliases":{"eng":{"filter":{"term":{"dept":"x"}}}},"mappings":{"properties":{"dept":{}}}}}`)})

@@ -315,9 +315,15 @@ func (p part) namesAlias() bool {
 	return slices.ContainsFunc(p.expr, func(name string) bool { return p.d.World.Aliases[name].Members != nil })
 }
 
-// namesAliasOf reports whether the part names an alias that an index is behind.
+// namesAliasOf reports whether the part names an alias that an index is behind, or means
+// it by a wildcard.
 func (p part) namesAliasOf(index string) bool {
-	return slices.ContainsFunc(p.expr, func(name string) bool { return slices.Contains(p.d.World.Aliases[name].Members, index) })
+	for name, a := range p.d.World.Aliases {
+		if slices.Contains(a.Members, index) && (slices.Contains(p.expr, name) || p.matches(name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // onlyPluginLists reports whether both sides list indices, and the same ones but for one

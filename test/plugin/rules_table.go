@@ -99,13 +99,27 @@ var Rules = []Rule{
 		},
 	},
 	{
+		Name: "`_all` in resolve", Why: "`_all` is a name like another to the endpoint that resolves names, as on the cluster; the plugin puts the names that are granted for it",
+		finds: func(p part) bool {
+			return p.d.DNFOF && p.d.Kind == "resolve" && slices.Contains(p.expr, "_all") && p.guard.status == 200 && len(p.guard.names()) == 0
+		},
+	},
+	{
 		Name: "aliases in resolve", Why: "aliases and streams are named, in both places, to who holds all their members",
 		finds: func(p part) bool { return p.d.Kind == "resolve" && p.sameIndices() },
 	},
 	{
 		Name: "expression for another cluster", Why: "a regular expression grants nothing on another cluster; the plugin takes a cluster that it does not know for a part of the name",
 		finds: func(p part) bool {
-			return strings.Contains(strings.Join(p.expr, ","), ":") && p.guard.refused() && p.plugin.kind == "index_not_found_exception"
+			others := p.guard.refused() || p.d.DNFOF && len(p.expr) > 1 && p.guard.status == 200
+			return strings.Contains(strings.Join(p.expr, ","), ":") && others && p.plugin.kind == "index_not_found_exception"
+		},
+	},
+	{
+		Name: "alias of several for one document", Why: "one document is not read through an alias of several indices, as on the cluster; the plugin takes the one index that is granted",
+		finds: func(p part) bool {
+			one := []string{"get", "exists", "source"}
+			return p.d.DNFOF && slices.Contains(one, p.d.Kind) && len(p.expr) == 1 && len(p.d.World.Aliases[p.expr[0]].Members) > 1 && p.guard.refused()
 		},
 	},
 	{

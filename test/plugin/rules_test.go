@@ -31,7 +31,7 @@ func TestRulesAreDocumented(t *testing.T) {
 func TestExplain(t *testing.T) {
 	w := World{
 		Indices: map[string]Index{"a1": {Docs: 2}, "b1": {Docs: 1, Hidden: true}, ".sys-1": {Docs: 1}},
-		Aliases: map[string]Alias{"al-a": {Members: []string{"a1"}}},
+		Aliases: map[string]Alias{"al-a": {Members: []string{"a1"}}, "al-two": {Members: []string{"a1", "c9"}}},
 	}
 	refusal := func(reason string) string {
 		return fmt.Sprintf(`{"error":{"type":"security_exception","root_cause":[{"type":"security_exception"}],"reason":%q},"status":403}`, reason)
@@ -63,6 +63,11 @@ func TestExplain(t *testing.T) {
 	f("", "get_mapping", "GET /_mapping", false, 200, `{"a1":{}}`, 200, `{"a1":{},"b2":{},".sys-1":{}}`)
 	f("expression for another cluster", "count", "GET /other:a1/_count", false, 403, missing, 404, `{"error":{"type":"index_not_found_exception"},"status":404}`)
 	f("", "count", "GET /other:a1/_count", false, 403, missing, 200, `{"count":2}`)
+	f("expression for another cluster", "count", "GET /a1,other:a1/_count", true, 200, `{"count":2}`, 404, `{"error":{"type":"index_not_found_exception"},"status":404}`)
+	f("alias of several for one document", "get", "GET /al-two/_doc/1", true, 403, missing, 200, `{"_index":"a1","_id":"1","found":true}`)
+	f("", "get", "GET /al-a/_doc/1", true, 403, missing, 200, `{"_index":"a1","_id":"1","found":true}`)
+	f("`_all` in resolve", "resolve", "GET /_resolve/index/_all", true, 200, `{"indices":[]}`, 200, `{"indices":[{"name":"a1"}]}`)
+	f("", "resolve", "GET /_resolve/index/zz*", true, 200, `{"indices":[]}`, 200, `{"indices":[{"name":"a1"}]}`)
 	f("system index among others", "count", "GET /*/_count", false, 200, `{"count":2}`, 403, refusal("no permissions for [] and User [name=u1]"))
 	f("no such endpoint", "count", "GET /_all,al-a/_count", true, 403, refusal("unknown endpoint [GET /_all,al-a/_count]"), 200, `{"count":2}`)
 	f("", "count", "GET /_all,al-a/_count", false, 403, refusal("unknown endpoint [GET /_all,al-a/_count]"), 200, `{"count":2}`)
