@@ -89,13 +89,14 @@ func (p *Policy) Common(who *ask.Principal, privileges []ask.Privilege, asked na
 }
 
 // common returns what the patterns of list have in common with those of s, each once and
-// none that another covers. It ends early where that is more than maxCommon.
+// none that another covers, or that no name matches. It ends early where that is more than
+// maxCommon.
 func (s *nameSet) common(list []names.Pattern) []names.Pattern {
 	var out []names.Pattern
 	for _, asked := range list {
 		for _, granted := range s.list {
 			c, exact := names.Intersect(asked, granted)
-			if !exact || c.IsNothing() || slices.ContainsFunc(out, func(o names.Pattern) bool { return o.Covers(c) }) {
+			if !exact || c.NamesNothing() || slices.ContainsFunc(out, func(o names.Pattern) bool { return o.Covers(c) }) {
 				continue
 			}
 			out = append(slices.DeleteFunc(out, func(o names.Pattern) bool { return c.Covers(o) }), c)

@@ -51,8 +51,9 @@ func resolveDate(text string, now time.Time) (string, error) {
 func sampleValue(segment) (Value, bool) { return Value{Texts: []string{"x"}}, true }
 
 // notInNames are characters that no index, alias or data stream can have. A value
-// with one of them names nothing, so it must not become part of a pattern.
-const notInNames = "\\/*?\"<>|,# \t\r\n"
+// with one of them names nothing, so it must not become part of a pattern: by a colon
+// a user's name would choose another cluster, on whose indices nobody meant to grant.
+const notInNames = "\\/*?\"<>|,#: \t\r\n"
 
 // errNoName tells that a value cannot be part of a name.
 var errNoName = errors.New("value cannot be part of a name")

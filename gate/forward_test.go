@@ -20,6 +20,31 @@ func withStream() ([]indexresolver.Index, indexresolver.DataStream) {
 		indexresolver.DataStream{Name: "stream", Indices: []string{".ds-stream-1"}}
 }
 
+// TestOddGrants holds that no pattern of a role goes to the cluster in the place of a wildcard
+// that means something else there than here: other clusters, exclusions, or several names.
+func TestOddGrants(t *testing.T) {
+	indices := []indexresolver.Index{{Name: "logs-a-1"}, {Name: "logs-b-1"}, {Name: "secret"}}
+	for _, odd := range []string{"*:logs-*", "far:*", "-logs-b*", "x,logs-b*", "<logs-*", "a b*", "_x*", "a/b*"} {
+		s := worldWith(t, "  cluster_permissions: [\"*\"]\n  index_permissions: [{index_patterns: [\"logs-a*\", \""+odd+"\"], allowed_actions: [\"*\"]}]\n", indices)
+		for _, target := range []string{"/*/_search", "/_search", "/l*/_search", "/*/_delete_by_query"} {
+			method, body := "GET", ""
+			if strings.HasSuffix(target, "_delete_by_query") {
+				method, body = "POST", `{"query":{"match_all":{}}}`
+			}
+			out := planFor(t, s, method, target, body)
+			if out.Kind == Forward && !strings.HasPrefix(out.Forward.Target, "/logs-a*/") {
+				t.Errorf("%s under %q: %s; want logs-a*", target, odd, gist(t, out))
+			}
+		}
+	}
+	// Nor does a user's name become that of a cluster.
+	s := worldWith(t, "  cluster_permissions: ['*']\n  index_permissions: [{index_patterns: ['${user.name}*'], allowed_actions: ['*']}]\n", indices)
+	who := &ask.Principal{Identity: ask.Identity{Name: "far:"}, Roles: []string{"u"}}
+	if out := s.Plan(who, requestFor(t, "GET", "/far:logs-a/_search", ""), Known{Fresh: true}); out.Kind == Forward {
+		t.Errorf("the user [far:] reads another cluster: %s", gist(t, out))
+	}
+}
+
 // TestForwardedNames holds in which form names reach the cluster (law 3).
 func TestForwardedNames(t *testing.T) {
 	indices, stream := withStream()

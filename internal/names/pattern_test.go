@@ -170,3 +170,30 @@ func FuzzMatchGlob(f *testing.F) {
 		}
 	})
 }
+
+// TestNamesNothing holds which patterns no name can match, and that none of them does.
+func TestNamesNothing(t *testing.T) {
+	f := func(text string, want bool) {
+		t.Helper()
+		if got := MustParsePattern(text).NamesNothing(); got != want {
+			t.Errorf("NamesNothing(%q) = %v; want %v", text, got, want)
+		}
+	}
+	for _, text := range []string{"far:*", "*:logs-*", "l*:logs-*", "a,b*", "-a*", "_all*", "+a*", "<a*", "*>", "a b*", "a/b*", `a\*`, "#*", "*|*", `"*`, "", " "} {
+		f(text, true)
+	}
+	for _, text := range []string{"*", "a*", "*a", "?", "*-a", "*_a+", ".a*", "A*", "ä*", "%2c*", "!a*", "a", "/-a/"} {
+		f(text, false)
+	}
+	for _, text := range shortNames("a-:,?*", 4) {
+		p := MustParsePattern(text)
+		if !p.NamesNothing() {
+			continue
+		}
+		for _, name := range shortNames("a-:,", 4) {
+			if p.Match(name) && CheckName(name) == nil {
+				t.Fatalf("%q matches %q, which can be a name", text, name)
+			}
+		}
+	}
+}

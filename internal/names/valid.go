@@ -51,6 +51,17 @@ func faultOf(name string) string {
 	return ""
 }
 
+// NamesNothing reports whether no index, alias or data stream can have a name that p matches:
+// what p spells out holds what no name does, such as the colon of another cluster's indices. A
+// cluster reads some of it as something else, so such a pattern must not be sent to it.
+func (p Pattern) NamesNothing() bool {
+	if p.kind == kindRegex {
+		return false
+	}
+	spelled := strings.NewReplacer("*", "", "?", "").Replace(p.text)
+	return p.IsNothing() || strings.ContainsAny(spelled, badCharacters+"#:") || strings.IndexByte("_-+", p.text[0]) >= 0
+}
+
 // maxShown bounds how much of a client's text an error repeats: more than a name can have.
 const maxShown = 256
 
