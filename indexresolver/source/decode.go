@@ -141,16 +141,20 @@ func readTexts(s *esjson.Stream, k *kept) (list []string, err error) {
 }
 
 // state reads the answer to stateTarget. Its aliases are held against those of the
-// other answer.
-func (r *reader) state(ctx context.Context, k *kept, aliases aliasAnswer) (*clusterState, error) {
+// other answer, which was read after the state before, if that is not nil. With doubts the
+// two need not be of one moment.
+func (r *reader) state(ctx context.Context, k *kept, aliases aliasAnswer, before *clusterState, doubts bool) (*clusterState, error) {
 	var out *clusterState
 	err := r.stream(ctx, stateTarget, func(s *esjson.Stream) error {
-		out = &clusterState{}
-		d := stateDecoder{s, k, aliases, out}
+		out = &clusterState{counts: map[uint64]struct{}{}, doubts: doubts, streamDoubts: doubts}
+		d := stateDecoder{s, k, aliases, before, out}
 		return d.top()
 	})
 	if err != nil {
 		return nil, err
+	}
+	if doubts && out.ClusterUUID != before.ClusterUUID {
+		return nil, errUnsteady
 	}
 	return out, out.check(stateTarget)
 }
@@ -159,7 +163,32 @@ type stateDecoder struct {
 	*esjson.Stream
 	kept    *kept
 	aliases aliasAnswer
+	before  *clusterState
 	out     *clusterState
+}
+
+// counted adds a hash of what changes with the aliases of one thing, and reports whether it
+// was the same before the list of aliases was read. The sum is there because all come in
+// any order.
+func (d *stateDecoder) counted(hash uint64) bool {
+	d.out.counts[hash] = struct{}{}
+	d.out.aliasChanges += hash
+	if d.before == nil {
+		return false
+	}
+	_, ok := d.before.counts[hash]
+	return ok
+}
+
+// doubted is what is known of an alias that may have changed since the list of aliases was
+// read, or while: the state tells its name, and nobody what it is. So whoever keeps one index
+// or alias changing makes nobody wait for the rest of the cluster.
+func doubted(alias string, read []indexresolver.Membership) (m indexresolver.Membership) {
+	if i := slices.IndexFunc(read, func(m indexresolver.Membership) bool { return m.Alias == alias }); i >= 0 {
+		m = read[i]
+	}
+	m.Alias, m.Filter = alias, unreadable
+	return m
 }
 
 func (d *stateDecoder) top() error {
@@ -207,8 +236,8 @@ func (d *stateDecoder) metadata() error {
 				return err
 			}
 			err = json.Unmarshal(raw, &d.out.Metadata.DataStreams)
-			if len(d.out.Metadata.DataStreams.Aliases) > 0 { // no index counts their changes
-				d.out.aliasChanges += maphash.Bytes(hashSeed, raw)
+			if len(d.out.Metadata.DataStreams.Aliases) > 0 && d.counted(maphash.Bytes(hashSeed, raw)) { // no index counts their changes
+				d.out.streamDoubts = false
 			}
 			return err
 		default:
@@ -254,13 +283,19 @@ func (d *stateDecoder) index(name string) error {
 		return fmt.Errorf("state %q is unknown; want open or close", state)
 	}
 	x.Closed = state == "close"
-	d.out.indices = append(d.out.indices, x)
-	// A sum: the indices come in any order.
-	d.out.aliasChanges += maphash.Comparable(hashSeed, [3]string{name, x.UUID, strconv.FormatUint(changes, 10)})
 	slices.Sort(listed)
-	if !slices.EqualFunc(listed, x.Aliases, func(a string, m indexresolver.Membership) bool { return a == m.Alias }) && d.out.unequal == nil {
+	same := d.counted(maphash.Comparable(hashSeed, [3]string{name, x.UUID, strconv.FormatUint(changes, 10)}))
+	switch {
+	case d.out.doubts && !same:
+		read := x.Aliases
+		x.Aliases = nil
+		for _, alias := range listed {
+			x.Aliases = append(x.Aliases, doubted(alias, read))
+		}
+	case d.out.unequal == nil && !slices.EqualFunc(listed, x.Aliases, func(a string, m indexresolver.Membership) bool { return a == m.Alias }):
 		d.out.unequal = fmt.Errorf("cannot read index %q: its aliases are %q in the state and %q in the list of aliases", name, listed, aliasNames(x.Aliases))
 	}
+	d.out.indices = append(d.out.indices, x)
 	return nil
 }
 
@@ -372,8 +407,11 @@ func readSettingList(s *esjson.Stream, k *kept) ([]string, error) {
 }
 
 // knows returns an error if the list of aliases has an index with aliases that the state
-// lacks: then the state is not whole.
+// lacks: then the state is not whole. With doubts it may be gone meanwhile.
 func (s *clusterState) knows(aliases aliasAnswer) error {
+	if s.doubts {
+		return nil
+	}
 	known := make(map[string]struct{}, len(s.indices))
 	for i := range s.indices {
 		known[s.indices[i].Name] = struct{}{}

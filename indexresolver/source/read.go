@@ -12,11 +12,12 @@ import (
 // reader reads the state of the cluster. It belongs to one goroutine, but for
 // version.
 type reader struct {
-	fetch  Fetcher
-	engine indexresolver.Engine // unknown until the cluster told it
-	lists  lists                // what is read instead of the state where that is forbidden
-	retry  time.Duration        // after which a state that is forbidden is asked for again
-	turned func(error)          // told of a refusal, when the lists are read instead, and of nil when the state is again
+	fetch    Fetcher
+	engine   indexresolver.Engine // unknown until the cluster told it
+	unsteady time.Time            // since when no state and aliases were of one moment; zero if the last were
+	lists    lists                // what is read instead of the state where that is forbidden
+	retry    time.Duration        // after which a state that is forbidden is asked for again
+	turned   func(error)          // told of a refusal, when the lists are read instead, and of nil when the state is again
 }
 
 // The targets that are asked. Of the state only what is used: the filter is on names of
@@ -31,10 +32,15 @@ const (
 	aliasTarget = "/_alias?expand_wildcards=all"
 )
 
-// maxTries is how often state and aliases are read until both are of one moment.
-const maxTries = 4
+// maxTries is how often state and aliases are read until both are of one moment. Where that
+// has not happened for longer than patience, or nothing is known yet, the last state counts all
+// the same: see [doubted].
+const (
+	maxTries = 4
+	patience = 15 * time.Second
+)
 
-// errUnsteady tells that the cluster changed between two answers each time.
+// errUnsteady tells that the cluster changed between two of its lists each time.
 var errUnsteady = errors.New("the names of the cluster change faster than they can be read")
 
 // contents reads the state, or the lists where it is forbidden, or returns nil if nothing
@@ -89,29 +95,49 @@ func (r *reader) fromState(ctx context.Context, seen *stamp, old *indexresolver.
 		}
 	}
 	kept := newKept(old)
-	counted, again := uint64(0), false
-	for range maxTries {
+	mayDoubt := old.Empty() || !r.unsteady.IsZero() && time.Since(r.unsteady) > patience
+	var last *clusterState
+	for try := 1; ; try++ {
 		aliases, err := r.aliases(ctx, kept)
 		if err != nil {
 			return nil, stamp{}, err
 		}
-		state, err := r.state(ctx, kept, aliases)
+		state, err := r.state(ctx, kept, aliases, last, mayDoubt && try == maxTries)
 		if err != nil {
 			return nil, stamp{}, err
 		}
-		steady := state.sameState(before) || again && state.aliasChanges == counted
-		before, counted, again = state.stamp, state.aliasChanges, true
-		if steady {
-			c, err := state.contents(aliases)
-			if err != nil {
-				return nil, stamp{}, err
-			}
-			c.Engine = r.engine
-			return c, state.stamp, nil
+		steady := state.sameState(before) || last != nil && state.aliasChanges == last.aliasChanges
+		if !steady && try < maxTries {
+			before, last = state.stamp, &clusterState{stamp: state.stamp, aliasChanges: state.aliasChanges, counts: state.counts}
+			continue
 		}
+		if r.noteSteady(steady); !steady && !mayDoubt {
+			return nil, stamp{}, errUnsteady
+		}
+		state.doubts, state.streamDoubts = !steady, state.streamDoubts && !steady
+		c, err := state.contents(aliases)
+		if err != nil {
+			return nil, stamp{}, err
+		}
+		c.Engine = r.engine
+		if !steady {
+			state.StateUUID = doubtful
+		}
+		return c, state.stamp, nil
 	}
-	return nil, stamp{}, errUnsteady
 }
+
+func (r *reader) noteSteady(steady bool) {
+	switch {
+	case steady:
+		r.unsteady = time.Time{}
+	case r.unsteady.IsZero():
+		r.unsteady = time.Now()
+	}
+}
+
+// doubtful stands in the stamp of a state that has to be read again, though nothing changes.
+const doubtful = "-"
 
 // stamp identifies a state of a cluster.
 type stamp struct {
@@ -172,8 +198,11 @@ func (r *reader) root(ctx context.Context) (indexresolver.Engine, error) {
 type clusterState struct {
 	stamp
 	indices      []indexresolver.Index
-	aliasChanges uint64 // hash of how often the aliases of each index have changed
-	unequal      error  // in what the two answers differ, if they do
+	aliasChanges uint64              // hash of how often the aliases of each index have changed
+	counts       map[uint64]struct{} // the hashes that it is the sum of
+	doubts       bool                // the two answers are of different moments
+	streamDoubts bool                // and the aliases of streams may not be the same in both
+	unequal      error               // in what the two answers differ, if they do
 	Metadata     struct {
 		DataStreams struct {
 			Streams map[string]dataStreamMetadata `json:"data_stream"`

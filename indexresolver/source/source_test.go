@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -411,12 +412,89 @@ func TestMovingShardsDoNotDisturb(t *testing.T) {
 	})
 }
 
-func TestUnsteadyClusterIsAnError(t *testing.T) {
+// TestUnsteadyCluster holds that whoever keeps something changing is alone in doubt: all
+// else is known, and so is that too once there is a pause.
+func TestUnsteadyCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		const old, next = `{"filter":{"term":{"f":"old"}},"search_routing":"1"}`, `{"filter":{"term":{"f":"new"}}}`
+		c.change(func() {
+			c.put("still", "al")
+			c.indices["still"].Aliases["al"] = old
+			c.put("gone", "al")
+			c.put("bare")
+		})
+		n := 0
+		changes := func(target string) {
+			if target != stateTarget {
+				return
+			}
+			n++
+			c.change(func() {
+				c.put("a", "al", fmt.Sprint("al-", n))
+				c.indices["a"].Aliases["al"] = next
+				c.put(fmt.Sprint("born-", n))
+				delete(c.indices, fmt.Sprint("born-", n-1))
+				c.put("gone", "al")
+				if n%maxTries == 1 { // before the last state of a reading
+					delete(c.indices, "gone")
+				}
+			})
+		}
+		s := run(t, c, Config{})
+		changes(stateTarget)
+		c.mu.Lock()
+		c.before = changes
+		c.mu.Unlock()
+		known, began := s.State(), time.Now()
+		for {
+			state, err := s.Refresh(t.Context())
+			if err == nil || time.Since(began) > 2*patience {
+				break
+			}
+			if !errors.Is(err, errUnsteady) || state != known {
+				t.Fatalf("Refresh says %v, another state: %v; want %v", err, state != known, errUnsteady)
+			}
+		}
+		if waited := time.Since(began); waited < patience || waited > 2*patience {
+			t.Errorf("it waited %v for a pause; want %v or somewhat more", waited, patience)
+		}
+		aliases := func(want string) {
+			t.Helper()
+			var got []string
+			for _, name := range []string{"a", "bare", "gone", "still", fmt.Sprint("born-", n)} {
+				x, ok := s.State().Index(name)
+				if !ok {
+					got = append(got, "no "+name)
+					continue
+				}
+				for _, m := range x.Aliases {
+					name += fmt.Sprintf(" %s=%s", m.Alias, m.Filter)
+				}
+				got = append(got, name)
+			}
+			if text := strings.Join(got, "; "); text != want {
+				t.Errorf("%s; want %s", text, want)
+			}
+		}
+		aliases(fmt.Sprintf(`a al="unreadable" al-%[1]d="unreadable"; bare; no gone; still al={"term":{"f":"old"}}; born-%[1]d`, n))
+		c.mu.Lock()
+		c.before = nil
+		c.mu.Unlock()
+		if _, err := s.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		aliases(fmt.Sprintf(`a al={"term":{"f":"new"}} al-%[1]d=; bare; no gone; still al={"term":{"f":"old"}}; born-%[1]d`, n))
+	})
+}
+
+// TestDoubtIsOfOneCluster: of what another cluster counts nothing follows.
+func TestDoubtIsOfOneCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
 		c.before = func(target string) {
 			if target == stateTarget {
-				c.change(func() { c.put("a") })
+				c.change(func() { c.put("a"); c.uuid += "x" })
 			}
 		}
 		s := run(t, c, Config{})

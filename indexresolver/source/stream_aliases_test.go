@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,4 +70,44 @@ func TestAliasesOfDataStreams(t *testing.T) {
 	f(`{"al":{}}`, `{"al":{"data_streams":["d"],"filter":{"d":"REZMAA=="}}}`, al(`"unreadable"`))
 	f(`{"al":{}}`, `{"al":{"data_streams":["d"],"filter":{"term":{"a":"b"}}}}`, al(`"unreadable"`))
 	f(`{"al":{}}`, `{"al":{"data_streams":["d"],"filter":"REZMAA=="}}`, al(`"unreadable"`))
+}
+
+// TestDoubtedAliasesOfDataStreams holds that one which keeps changing can't be read, and that
+// the rest can.
+func TestDoubtedAliasesOfDataStreams(t *testing.T) {
+	const index = `{"state":"open","settings":{"index":{"uuid":"u"}}}`
+	for _, kept := range []bool{true, false} { // the last of them was just removed
+		c, n := newCluster(t), 0
+		c.answer = func(asked string) (int, string, bool) {
+			if asked == stateTarget {
+				n++
+			}
+			stamp := fmt.Sprintf(`"cluster_uuid":"c","state_uuid":"s%d","version":%d`, n, n)
+			switch asked {
+			case versionTarget:
+				return 200, "{" + stamp + "}", true
+			case aliasTarget:
+				return 200, fmt.Sprintf(`{"d":{"aliases":{"al-%d":{}}}}`, n), true
+			case stateTarget:
+				aliases := ""
+				if kept || n < maxTries {
+					aliases = fmt.Sprintf(`"al-%d":{"data_streams":["d"]}`, n)
+				}
+				return 200, fmt.Sprintf(`{%s,"metadata":{"indices":{".ds-d-1":%s,"x-%d":%[2]s},"data_stream":{"data_stream":{"d":{"indices":[{"index_name":".ds-d-1"}]}},"data_stream_aliases":{%[4]s}}}}`, stamp, index, n, aliases), true
+			}
+			return 0, "", false
+		}
+		r := reader{fetch: c}
+		got, _, err := r.contents(t.Context(), nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []indexresolver.Membership
+		if kept {
+			want = []indexresolver.Membership{{Alias: "al-4", Filter: unreadable}}
+		}
+		if diff := cmp.Diff(want, got.Indices[0].Aliases); diff != "" {
+			t.Errorf("aliases (-want +got):\n%s", diff)
+		}
+	}
 }
