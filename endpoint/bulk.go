@@ -182,25 +182,23 @@ func (a *BulkAction) complete() error {
 	return nil
 }
 
+// AppendHead appends what the action lines that do op to an index begin with.
+func (op BulkOp) AppendHead(dst []byte, index string) []byte {
+	dst = append(esjson.AppendString(append(dst, '{'), op.String()), `:{"_index":`...)
+	return esjson.AppendString(dst, index)
+}
+
 // AppendLine appends the action line, without its line end, written anew from what
-// was parsed, with index in the place of the line's own or of the path's.
-func (a BulkAction) AppendLine(dst []byte, index string) []byte {
-	var w esjson.Writer
-	w.Reset(dst)
-	w.BeginObject()
-	w.Key(a.Op.String())
-	w.BeginObject()
-	w.Key("_index")
-	w.Text(index)
+// was parsed, behind head in the place of the line's own index or of the path's.
+func (a BulkAction) AppendLine(dst, head []byte) []byte {
+	dst = append(dst, head...)
 	for key, v := range a.meta.Members() {
 		if key != "_index" && key != "op_type" && !v.Is(esjson.Null) {
-			w.Key(key)
-			w.Value(v)
+			dst = append(esjson.AppendString(append(dst, ','), key), ':')
+			dst = esjson.AppendValue(dst, v)
 		}
 	}
-	w.EndObject()
-	w.EndObject()
-	return w.Bytes()
+	return append(dst, "}}"...)
 }
 
 // What an item of a bulk asks: the shard request that the cluster makes of it, the

@@ -17,7 +17,7 @@ func TestBulkAction(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
-		if s := string(got.AppendLine(nil, "x")); s != again {
+		if s := string(got.AppendLine(nil, got.Op.AppendHead(nil, "x"))); s != again {
 			t.Fatalf("%s: written anew\n%s; want\n%s", line, s, again)
 		}
 		if s := partText(BulkPart(got, 3)); s != part {

@@ -76,7 +76,7 @@ func FuzzBulkAction(f *testing.F) {
 			return
 		}
 		checkExprs(t, []names.Expr{a.Index})
-		out := a.AppendLine(nil, string(a.Index))
+		out := a.AppendLine(nil, a.Op.AppendHead(nil, string(a.Index)))
 		var q BulkParser
 		b, err := q.Parse(out)
 		if err != nil {

@@ -25,7 +25,7 @@ func (pl *plan) planBulk() Outcome {
 	}
 	call.Source, call.ContentType = PlannedBody, "application/x-ndjson"
 	own := *pl // the lines outlive this call of Plan, nothing else does
-	lines := &bulkLines{pl: &own, parser: endpoint.BulkParser{Fallback: fallback}, known: map[bulkKey]*judged{}}
+	lines := &bulkLines{pl: &own, parser: endpoint.BulkParser{Fallback: fallback}, known: map[string]*bulkIndex{}}
 	lines.treat = &slotted{key: "items", errors: true}
 	for _, p := range pl.q.Params {
 		lines.returns = lines.returns || strings.HasPrefix(p.Name, "_source") && p.Value != "false"
@@ -38,12 +38,13 @@ type bulkLines struct {
 	pl     *plan
 	parser endpoint.BulkParser
 	treat  *slotted
-	// known remembers what was decided: a bulk names few indices.
-	known   map[bulkKey]*judged
+	// known remembers what was decided, by index: a bulk names few of them.
+	known   map[string]*bulkIndex
+	decided int  // so much is known
 	returns bool // the URL asks updates to return documents
 
 	action endpoint.BulkAction
-	judged *judged
+	item   *bulkItem // that action's
 	sent   int
 	// refused is bounded: each costs some hundred bytes of the answer.
 	refused int
@@ -54,9 +55,26 @@ type bulkLines struct {
 // madeIndex reports whether the bulk may have made an index.
 func (b *bulkLines) madeIndex() bool { return b.made }
 
-type bulkKey struct {
-	index string
-	op    endpoint.BulkOp
+// bulkItem is what items that do the same to one index have in common.
+type bulkItem struct {
+	judged
+	barred *ask.Rejection // see mayWrite
+	reads  bool           // an update may tell of the document that it changes
+	looked bool           // the document has a say
+	treat  Treatment      // of its answer
+	head   []byte         // with which its action line begins, as it is sent
+}
+
+// bulkIndex holds what was decided on one index, by operation and whether it may only make
+// a new document.
+type bulkIndex [endpoint.BulkDelete + 1][2]*bulkItem
+
+// at returns where it stands what was decided on a.
+func (x *bulkIndex) at(a *endpoint.BulkAction) **bulkItem {
+	if a.Creates {
+		return &x[a.Op][1]
+	}
+	return &x[a.Op][0]
 }
 
 // maxBulkItems bounds the items of one bulk: each costs 40 bytes until it is answered.
@@ -73,35 +91,60 @@ func (b *bulkLines) Action(line []byte) (document bool, err error) {
 	if b.action, err = b.parser.Parse(line); err != nil {
 		return false, err
 	}
-	b.judged = b.judge(b.action)
+	b.item = b.judge(b.action)
 	return b.action.Op.HasDocument(), nil
 }
 
-func (b *bulkLines) judge(a endpoint.BulkAction) *judged {
-	key := bulkKey{index: string(a.Index), op: a.Op}
-	if j, ok := b.known[key]; ok {
-		return j
+func (b *bulkLines) judge(a endpoint.BulkAction) *bulkItem {
+	x := b.known[string(a.Index)]
+	if x != nil {
+		if known := *x.at(&a); known != nil {
+			return known
+		}
 	}
 	// What is remembered must not share memory with the line: its buffer is used again.
-	key.index = strings.Clone(key.index)
-	a.Index = names.Expr(key.index)
-	part := endpoint.BulkPart(a, len(b.treat.slots))
-	j := &judged{part: part}
+	index := strings.Clone(string(a.Index))
+	a.Index = names.Expr(index)
+	made := b.decide(a)
+	if b.decided == maxKnown {
+		return made
+	}
+	if x == nil {
+		x = new(bulkIndex)
+		b.known[index] = x
+	}
+	*x.at(&a) = made
+	b.decided++
+	return made
+}
+
+// decide finds out what all items like a have in common.
+func (b *bulkLines) decide(a endpoint.BulkAction) *bulkItem {
+	i := &bulkItem{judged: judged{part: endpoint.BulkPart(a, b.treat.count())}}
+	j := &i.judged
 	var err error
-	if j.resolved, err = b.pl.s.state.Resolve(part.Exprs, part.Opts, b.pl.r.Now); err != nil {
+	if j.resolved, err = b.pl.s.state.Resolve(j.part.Exprs, j.part.Opts, b.pl.r.Now); err != nil {
 		j.rejection = asRejection(err)
 	} else {
 		b.pl.ask(j)
 	}
-	if len(b.known) < maxKnown {
-		b.known[key] = j
+	if j.rejection != nil {
+		return i
 	}
-	return j
+	if i.barred = b.pl.mayWrite(j, a.Creates, a.Op == endpoint.BulkUpdate); i.barred != nil {
+		return i
+	}
+	i.reads = a.Op != endpoint.BulkUpdate || b.pl.may(j, "indices:data/read/get")
+	i.looked = a.Op.HasDocument() && !(i.reads && j.mayAddFields && b.pl.ruledBy(j).None())
+	i.treat = b.pl.failedWrite(j)
+	name := writeName(j)
+	i.head = a.Op.AppendHead(make([]byte, 0, len(`{"update":{"_index":""`)+len(name)), name)
+	return i
 }
 
 // Item appends the lines of the last action, or notes why it is refused.
 func (b *bulkLines) Item(dst, document []byte) ([]byte, error) {
-	if len(b.treat.slots) == maxBulkItems {
+	if b.treat.count() == maxBulkItems {
 		return dst, &ask.Rejection{Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge, Limit: ask.LimitItems, Public: fmt.Sprintf("a bulk holds more than %d items", maxBulkItems)}
 	}
 	if rej := b.refusal(document); rej != nil {
@@ -110,13 +153,13 @@ func (b *bulkLines) Item(dst, document []byte) ([]byte, error) {
 		}
 		place := bulkError(b.action, rej)
 		b.kept += int64(cap(place))
-		b.treat.slots = append(b.treat.slots, slot{refused: place})
+		b.treat.add(slot{refused: place})
 		return dst, nil
 	}
-	b.treat.slots = append(b.treat.slots, slot{treat: b.pl.failedWrite(b.judged)})
+	b.treat.add(slot{treat: b.item.treat})
 	b.sent++
-	b.made = b.made || b.judged.Allowed[0].Kind == ask.Missing
-	dst = append(b.action.AppendLine(dst, writeName(b.judged)), '\n')
+	b.made = b.made || b.item.Allowed[0].Kind == ask.Missing
+	dst = append(b.action.AppendLine(dst, b.item.head), '\n')
 	if b.action.Op.HasDocument() {
 		dst = append(append(dst, document...), '\n')
 	}
@@ -126,55 +169,52 @@ func (b *bulkLines) Item(dst, document []byte) ([]byte, error) {
 // Held counts the items, what stands for the refused ones, here and in the answer, and
 // what is remembered.
 func (b *bulkLines) Held() int64 {
-	const verdict = 1 << 10 // of what was decided about one index: some hundred bytes
-	return int64(cap(b.treat.slots))*int64(unsafe.Sizeof(slot{})) + 2*b.kept + verdict*int64(len(b.known))
+	const verdict = int64(unsafe.Sizeof(bulkItem{})+unsafe.Sizeof(bulkIndex{})) + 512
+	return int64(cap(b.treat.slots))*int64(unsafe.Sizeof(slot{})) + 2*b.kept + verdict*int64(b.decided)
 }
 
 // refusal says why the last action may not be executed.
 func (b *bulkLines) refusal(document []byte) *ask.Rejection {
-	j, a := b.judged, b.action
-	if j.rejection != nil {
-		return j.rejection
-	}
-	if a.Pipeline {
+	i := b.item
+	switch {
+	case i.rejection != nil:
+		return i.rejection
+	case b.action.Pipeline:
 		return notBuilt("[pipeline] in a bulk")
-	}
-	if rej := b.pl.mayWrite(j, a.Creates, a.Op == endpoint.BulkUpdate); rej != nil {
-		return rej
-	}
-	reads := a.Op != endpoint.BulkUpdate || b.pl.may(j, "indices:data/read/get")
-	if !reads && (a.Returns || b.returns) {
-		return forbiddenAction(b.pl.who, "indices:data/read/get", exprTexts(j.part.Exprs))
-	}
-	if !a.Op.HasDocument() || reads && j.mayAddFields && b.pl.ruledBy(j).None() {
+	case i.barred != nil:
+		return i.barred
+	case !i.reads && (b.action.Returns || b.returns):
+		return forbiddenAction(b.pl.who, "indices:data/read/get", exprTexts(i.part.Exprs))
+	case !i.looked:
 		return nil
 	}
-	return b.content(document, reads)
+	return b.content(document)
 }
 
 // content checks what only the document tells. One that cannot be parsed is the
 // cluster's to refuse, if nothing depends on it.
-func (b *bulkLines) content(document []byte, reads bool) *ask.Rejection {
+func (b *bulkLines) content(document []byte) *ask.Rejection {
 	tape := esjson.BorrowTape()
 	defer tape.Release()
 	v, rej := b.pl.parseOn(tape, document)
 	if rej != nil {
 		return rej
 	}
-	if rej := b.pl.checkBending(b.judged, v); rej != nil {
+	j := &b.item.judged
+	if rej := b.pl.checkBending(j, v); rej != nil {
 		return rej
 	}
 	if b.action.Op == endpoint.BulkUpdate {
-		if !reads && b.pl.returnsDocument(v) {
-			return forbiddenAction(b.pl.who, "indices:data/read/get", exprTexts(b.judged.part.Exprs))
+		if !b.item.reads && b.pl.returnsDocument(v) {
+			return forbiddenAction(b.pl.who, "indices:data/read/get", exprTexts(j.part.Exprs))
 		}
-		if b.judged.mayAddFields {
+		if j.mayAddFields {
 			return nil
 		}
-		return b.pl.checkUpdate(b.judged, v)
+		return b.pl.checkUpdate(j, v)
 	}
-	if !b.judged.mayAddFields && b.pl.addsField(b.judged, v) {
-		return b.pl.newFieldRefusal(b.judged)
+	if !j.mayAddFields && b.pl.addsField(j, v) {
+		return b.pl.newFieldRefusal(j)
 	}
 	return nil
 }
@@ -182,7 +222,7 @@ func (b *bulkLines) content(document []byte, reads bool) *ask.Rejection {
 // End answers a bulk of which nothing was sent.
 func (b *bulkLines) End() (local *Answer, err error) {
 	switch {
-	case len(b.treat.slots) == 0:
+	case b.treat.count() == 0:
 		return nil, badRequest("request body is required")
 	case b.sent == 0:
 		a := b.treat.allRefused()

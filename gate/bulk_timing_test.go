@@ -49,7 +49,7 @@ func BenchmarkBulk(b *testing.B) {
 			l := planned()
 			for i := range actions {
 				l.action = actions[i]
-				l.judged = l.judge(actions[i])
+				l.item = l.judge(actions[i])
 				if rej := l.refusal(nil); rej != nil {
 					b.Fatalf("item %d is refused: %s", i, rej.Public)
 				}

@@ -85,8 +85,8 @@ func LastItem(lines Lines, document []byte) Judged {
 	if !ok {
 		panic("BUG: the lines are not those of a bulk")
 	}
-	e := b.judged.explained()
-	e.Slot = len(b.treat.slots) - 1
+	e := b.item.explained()
+	e.Slot = b.treat.count() - 1
 	e.Rejection = b.refusal(document)
 	return e
 }

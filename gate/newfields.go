@@ -29,6 +29,9 @@ func (pl *plan) checkBending(j *judged, doc esjson.Value) *ask.Rejection {
 
 // ruledBy returns the fields that the document rules of j's indices name.
 func (pl *plan) ruledBy(j *judged) query.Named {
+	if !isRuled(j) {
+		return query.Named{}
+	}
 	if j.ruledBy != nil {
 		return *j.ruledBy
 	}

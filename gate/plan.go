@@ -187,7 +187,7 @@ func (pl *plan) ask(j *judged) {
 	whole := j.part
 	asksFields := slices.ContainsFunc(whole.Privileges, ofNewField)
 	if asksFields {
-		j.part.Privileges = slices.DeleteFunc(slices.Clone(whole.Privileges), ofNewField)
+		j.part.Privileges = withoutNewField(whole.Privileges)
 	}
 	j.Decision = pl.s.policy.Decide(pl.who, cluster{pl.s.state}, j.part, j.resolved, pl.r.Now)
 	if j.Effect != authz.Allow {
@@ -205,6 +205,16 @@ func (pl *plan) ask(j *judged) {
 	j.hides = j.part.Single && pl.hidesDocuments(j)
 	j.mayAddFields = !asksFields ||
 		pl.s.policy.Decide(pl.who, cluster{pl.s.state}, whole, j.resolved, pl.r.Now).Effect == authz.Allow
+}
+
+// withoutNewField returns those of list that are not asked of new fields alone. These stand
+// last, as a rule.
+func withoutNewField(list []ask.Privilege) []ask.Privilege {
+	i := slices.IndexFunc(list, ofNewField)
+	if slices.ContainsFunc(list[i:], func(p ask.Privilege) bool { return !ofNewField(p) }) {
+		return slices.DeleteFunc(slices.Clone(list), ofNewField)
+	}
+	return list[:i:i]
 }
 
 // ofNewField reports whether p is asked only of a document with a new field.

@@ -19,7 +19,10 @@ type slot struct {
 // slotted puts an answer with several items together again: what was refused comes
 // back at its position, what was forwarded is treated item by item.
 type slotted struct {
-	key   string // of the list in the answer: "responses", "docs", "items"
+	key string // of the list in the answer: "responses", "docs", "items"
+	// plain is how many items stand in front of slots, of which all are passed on: most
+	// bulks have no others.
+	plain int
 	slots []slot
 	// errors, if set, is told that an item of a bulk was refused: its answer says
 	// whether any was.
@@ -27,6 +30,18 @@ type slotted struct {
 }
 
 var _ Treatment = (*slotted)(nil)
+
+// add notes one more item.
+func (s *slotted) add(x slot) {
+	if len(s.slots) == 0 && x.refused == nil && x.treat == nil {
+		s.plain++
+		return
+	}
+	s.slots = append(s.slots, x)
+}
+
+// count returns the number of items.
+func (s *slotted) count() int { return s.plain + len(s.slots) }
 
 // active reports whether anything has to be done.
 func (s *slotted) active() bool {
@@ -139,7 +154,10 @@ func (s *slotted) writeList(w *esjson.Writer, list esjson.Value) error {
 		items = append(items, e)
 	}
 	w.BeginArray()
-	next := 0
+	next := min(s.plain, len(items))
+	for _, item := range items[:next] {
+		w.Value(item)
+	}
 	for i := range s.slots {
 		if s.slots[i].refused != nil {
 			w.Raw(s.slots[i].refused)
@@ -154,16 +172,16 @@ func (s *slotted) writeList(w *esjson.Writer, list esjson.Value) error {
 		next++
 	}
 	w.EndArray()
-	if next != len(items) {
-		return fmt.Errorf("cannot read the cluster's answer: it has %d items; want %d", len(items), next)
+	if next < s.plain || next != len(items) {
+		return fmt.Errorf("cannot read the cluster's answer: it has %d items; want %d", len(items), max(next, s.plain))
 	}
 	return nil
 }
 
-// checkNumber returns nil if an answer has one item for each slot, or is an error and has
+// checkNumber returns nil if an answer has one for each item, or is an error and has
 // none.
 func (s *slotted) checkNumber(a Answer) error {
-	want, list := len(s.slots), []byte(nil)
+	want, list := s.count(), []byte(nil)
 	scan := esjson.ScanObject(a.Body)
 	for scan.Next() {
 		if string(scan.Key) != s.key {

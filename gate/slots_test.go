@@ -48,6 +48,8 @@ func TestSlotted(t *testing.T) {
 	f(list(keep(), refuse(`"r"`), keep(), refuse(`"s"`)), `{"items":[1,2]}`, `{"items":[1,"r",2,"s"]}`)
 	f(list(refuse(`"r"`)), `{"items":[]}`, `{"items":["r"]}`)
 	f(list(), `{"items":[]}`, `{"items":[]}`)
+	f(slotted{key: "items", plain: 2}, `{"items":[1,2]}`, `{"items":[1,2]}`)
+	f(slotted{key: "items", plain: 2, slots: []slot{refuse(`"r"`), keep()}}, `{"items":[1,2,3]}`, `{"items":[1,2,"r",3]}`)
 	// What stands around the list stays, in its order, number lexemes too.
 	f(list(keep()), `{"took":1e2,"items":[1.50],"x":{"y":[null]}}`, `{"took":1e2,"items":[1.50],"x":{"y":[null]}}`)
 	// Treatments get the item with its own status.
@@ -87,6 +89,10 @@ func TestSlottedRefuses(t *testing.T) {
 	f(list(keep(), keep()), `{"items":[1]}`, "only 1 items")
 	f(list(keep()), `{"items":[1,2]}`, "2 items; want 1")
 	f(list(refuse(`"r"`)), `{"items":[1]}`, "1 items; want 0")
+	f(slotted{key: "items", plain: 2}, `{"items":[1]}`, "1 items; want 2")
+	f(slotted{key: "items", plain: 2}, `{"items":[1,2,3]}`, "3 items; want 2")
+	f(slotted{key: "items", plain: 2, slots: []slot{refuse(`"r"`)}}, `{"items":[1]}`, "1 items; want 2")
+	f(slotted{key: "items", plain: 2, slots: []slot{refuse(`"r"`), keep()}}, `{"items":[1,2]}`, "only 2 items")
 	f(list(keep()), `{"took":1}`, `no "items"`)
 	f(list(keep()), `{"items":{}}`, "only 0 items")
 	f(list(keep()), `{"items":[1],"errors":"no"}`, "want a boolean")
@@ -182,15 +188,17 @@ func TestRefusedShapes(t *testing.T) {
 // at their positions; or the answer is refused.
 func FuzzSlotted(f *testing.F) {
 	f.Add(`{"took":1,"items":[1,{"a":2}]}`, uint16(0b0101), uint8(4))
+	f.Add(`{"took":1,"items":[1,{"a":2}]}`, uint16(0b0110), uint8(4))
 	f.Add(`{"items":[]}`, uint16(0b11), uint8(2))
 	f.Add(`{"items":[[],[]],"errors":false}`, uint16(0), uint8(2))
 	f.Fuzz(func(t *testing.T, body string, mask uint16, n uint8) {
-		s := slotted{key: "items", slots: make([]slot, n%17)}
+		s := slotted{key: "items"}
 		forwarded := 0
-		for i := range s.slots {
+		for i := range int(n % 17) {
 			if mask>>(i%16)&1 == 1 {
-				s.slots[i].refused = []byte(fmt.Sprintf(`{"refused":%d}`, i))
+				s.add(refuse(fmt.Sprintf(`{"refused":%d}`, i)))
 			} else {
+				s.add(keep())
 				forwarded++
 			}
 		}
@@ -209,15 +217,18 @@ func checkSlots(t *testing.T, s *slotted, before, after esjson.Value, forwarded 
 	t.Helper()
 	in, _ := before.Lookup(s.key)
 	out, _ := after.Lookup(s.key)
-	if in.Len() != forwarded || out.Len() != len(s.slots) || before.Len() != after.Len() {
-		t.Fatalf("%s with %d forwarded of %d became %s", before.Raw(), forwarded, len(s.slots), after.Raw())
+	if in.Len() != forwarded || out.Len() != s.count() || before.Len() != after.Len() {
+		t.Fatalf("%s with %d forwarded of %d became %s", before.Raw(), forwarded, s.count(), after.Raw())
 	}
 	var items []string
 	for _, e := range in.Elements() {
 		items = append(items, string(esjson.AppendValue(nil, e)))
 	}
 	for i, e := range out.Elements() {
-		want := string(s.slots[i].refused)
+		want := ""
+		if i >= s.plain {
+			want = string(s.slots[i-s.plain].refused)
+		}
 		if want == "" {
 			want, items = items[0], items[1:]
 		}
