@@ -337,7 +337,7 @@ func (m Match) askAliasNamed(q Query, exprs []names.Expr, rules Rules) (Asked, e
 	if !ok {
 		return asked, nil
 	}
-	aliases, err := splitNames(text)
+	aliases, err := splitNames(nil, text)
 	if err != nil {
 		return Asked{}, err
 	}

@@ -58,7 +58,7 @@ var bulkLimits = esjson.Limits{MaxDepth: 8, MaxTokens: 1024}
 
 // BulkFallback returns the index of the path of a bulk, or nothing.
 func (m Match) BulkFallback(q Query) (names.Expr, error) {
-	exprs, err := m.named(q)
+	exprs, err := m.named(q, nil)
 	switch {
 	case err != nil || len(exprs) == 0:
 		return "", err

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"guard/internal/ask"
@@ -84,9 +85,8 @@ func (r *Route) checkPlaces() error {
 
 func (r *Route) checkParams(kinds map[string]ParamKind) error {
 	for name, kind := range kinds {
-		_, isOption := indexOptionReaders[name]
 		switch {
-		case (kind == IndexOption) != isOption:
+		case (kind == IndexOption) != slices.Contains(optionNames, name):
 			return fmt.Errorf("parameter %q: only index options can be read as such", name)
 		case kind == IndexName && r.Targets == NoTargets:
 			return fmt.Errorf("parameter %q names an index, and the row has no targets", name)

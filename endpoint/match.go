@@ -17,6 +17,7 @@ type Match struct {
 	form  *form
 	kinds map[string]ParamKind
 	path  []string
+	raw   string // the target as the client wrote it, or nothing
 }
 
 // Match finds the route of a method and a path, split and decoded once. A literal
@@ -44,6 +45,7 @@ func (r *Router) MatchRequest(q *ask.Request) (Match, error) {
 	if err != nil {
 		return Match{}, err
 	}
+	m.raw = q.RawTarget
 	raw, _, _ := strings.Cut(q.RawTarget, "?")
 	if !strings.Contains(raw, "%") {
 		return m, nil

@@ -198,7 +198,7 @@ func (s *Search) readMember(where, key string, v esjson.Value) error {
 		if err != nil {
 			return err
 		}
-		if err := indexOptionReaders[key](&s.Opts, values); err != nil {
+		if err := readIndexOption(&s.Opts, key, values); err != nil {
 			return badBody("illegal_argument_exception", "[%s] of %s: %s", key, where, err)
 		}
 		return nil

@@ -34,7 +34,11 @@ type Asked struct {
 // the result share memory with the request. A bulk asks its envelope alone: its lines
 // are read by a BulkParser. The error is an *ask.Rejection.
 func (m Match) Ask(q Query, rules Rules) (Asked, error) {
-	exprs, err := m.named(q)
+	var one struct { // most requests are one part with one name: that is one allocation
+		parts [1]ask.Part
+		exprs [1]names.Expr
+	}
+	exprs, err := m.named(q, one.exprs[:0])
 	if err != nil {
 		return Asked{}, err
 	}
@@ -44,9 +48,11 @@ func (m Match) Ask(q Query, rules Rules) (Asked, error) {
 		if q.Refreshes && len(m.Route.Refreshing) > 0 {
 			p.Privileges = m.Route.Refreshing
 		}
-		return Asked{Parts: []ask.Part{p}}, nil
+		one.parts[0] = p
+		return Asked{Parts: one.parts[:]}, nil
 	case BulkLines:
-		return Asked{Parts: []ask.Part{m.envelope()}}, nil
+		one.parts[0] = m.envelope()
+		return Asked{Parts: one.parts[:]}, nil
 	case MsearchHeaders:
 		return m.askSearches(q, exprs)
 	case MgetDocs:
@@ -81,8 +87,9 @@ func (m Match) envelope() ask.Part {
 	return ask.Part{Slot: ask.WholeRequest, Privileges: m.Route.Privileges, Fixed: true}
 }
 
-// named returns the names outside the body; none means that nothing was named.
-func (m Match) named(q Query) ([]names.Expr, error) {
+// named returns the names outside the body, in room if that is enough; none means that
+// nothing was named.
+func (m Match) named(q Query, room []names.Expr) ([]names.Expr, error) {
 	text, ok := m.Index()
 	if m.Route.Targets == PathName {
 		text, ok = m.Name()
@@ -95,9 +102,9 @@ func (m Match) named(q Query) ([]names.Expr, error) {
 		return nil, nil
 	case m.Route.Single:
 		e, err := singleName(text)
-		return []names.Expr{e}, err
+		return append(room, e), err
 	default:
-		return splitNames(text)
+		return splitNames(room, text)
 	}
 }
 
@@ -113,16 +120,20 @@ func tooManyNames(n int) error {
 	}
 }
 
-// splitNames cuts a list at its commas, wherever they stand, as the clusters do. An
-// empty element is refused: a list of nothing else would mean every index.
-func splitNames(text string) ([]names.Expr, error) {
+// splitNames cuts a list at its commas, wherever they stand, as the clusters do, into room
+// if that is enough. An empty element is refused: a list of nothing else would mean every
+// index.
+func splitNames(room []names.Expr, text string) ([]names.Expr, error) {
 	if n := 1 + strings.Count(text, ","); n > maxNames {
 		return nil, tooManyNames(n)
 	}
 	if text == "" || strings.HasSuffix(text, ",") {
 		return nil, badName("", "must not be empty")
 	}
-	exprs := names.Split(text)
+	exprs := append(room, names.Expr(text))
+	if strings.Contains(text, ",") {
+		exprs = names.Split(text)
+	}
 	return exprs, checkNames(exprs)
 }
 
@@ -219,7 +230,7 @@ func textsOf(where, key string, v esjson.Value, commas bool) ([]names.Expr, erro
 			return nil, err
 		}
 		if commas {
-			return splitNames(s)
+			return splitNames(nil, s)
 		}
 		return []names.Expr{names.Expr(s)}, nil
 	}

@@ -66,7 +66,7 @@ func (m Match) read(p ask.Param, q *Query, inURL *bodyInParams) error {
 		}
 		q.Refreshes = q.Refreshes || p.Name == "refresh" && p.Value != "false"
 	case IndexOption:
-		if err := indexOptionReaders[p.Name](&q.Opts, strings.Split(p.Value, ",")); err != nil {
+		if err := readIndexOption(&q.Opts, p.Name, strings.Split(p.Value, ",")); err != nil {
 			return m.badParam("holds parameter [%s]: %s", p.Name, err)
 		}
 	case IndexName:
@@ -103,12 +103,22 @@ func (m Match) read(p ask.Param, q *Query, inURL *bodyInParams) error {
 // isFlag reports whether the clusters read s as a boolean: a bare name means true.
 func isFlag(s string) bool { return s == "" || s == "true" || s == "false" }
 
-// indexOptionReaders read the index options, from a parameter or from the header
+// optionNames are the names of the index options.
+var optionNames = []string{"expand_wildcards", "ignore_unavailable", "allow_no_indices"}
+
+// readIndexOption reads one of the index options, from a parameter or from the header
 // line of a multi-search. values has one element at least.
-var indexOptionReaders = map[string]func(o *names.Options, values []string) error{
-	"expand_wildcards":   func(o *names.Options, values []string) error { return readExpand(&o.Expand, values) },
-	"ignore_unavailable": func(o *names.Options, values []string) error { return readBool(&o.IgnoreUnavailable, values) },
-	"allow_no_indices":   func(o *names.Options, values []string) error { return readBool(&o.AllowNoIndices, values) },
+func readIndexOption(o *names.Options, name string, values []string) error {
+	switch name {
+	case "expand_wildcards":
+		return readExpand(&o.Expand, values)
+	case "ignore_unavailable":
+		return readBool(&o.IgnoreUnavailable, values)
+	case "allow_no_indices":
+		return readBool(&o.AllowNoIndices, values)
+	default:
+		panic(fmt.Sprintf("BUG: parameter %q is no index option", name))
+	}
 }
 
 func readExpand(e *names.Expand, values []string) (err error) {

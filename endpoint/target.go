@@ -47,7 +47,11 @@ func (m Match) target(f *form, slot int, text string, params []ask.Param) string
 	if len(f.segments) == 0 {
 		dst = append(dst, '/')
 	}
-	return string(appendParams(dst, params))
+	dst = appendParams(dst, params)
+	if string(dst) == m.raw {
+		return m.raw // byte for byte what is built here: the client's own needs no copy
+	}
+	return string(dst)
 }
 
 // appendValue appends a value at segment i. One that the API has as a word in that
