@@ -30,6 +30,10 @@ type binding struct {
 	// hits filters answers, if it was made already: it follows from views and indices.
 	hits  *fls.Answer
 	known knownFields // of indices, if that was found already
+	// found treats the answer of a search, if it was made already: it follows from hits and
+	// the filter.
+	found  Treatment
+	mapped mappedIn // of alike, for rules
 	// checked tells that hits are looked at though nothing binds them: a name that was
 	// forwarded could come to mean an index that is not granted, or is under a rule.
 	checked bool
@@ -63,11 +67,17 @@ func (pl *plan) bindAnew(j *judged, open bool) (*binding, *ask.Rejection) {
 		if rej != nil {
 			return nil, rej
 		}
-		made.hits = made.answer()
+		made.keepTreatment()
 		pl.s.memo.bindings.Add(key, made)
 		known = made
 	}
 	return pl.own(known, j, open), nil
+}
+
+// keepTreatment makes what treats answers under b, for all copies of it.
+func (b *binding) keepTreatment() {
+	b.hits = b.answer()
+	b.found = searchTreatment{answer: b.hits, told: told{filter: b.rules.Filter}}
 }
 
 // heldByMembers reports whether an alias that keeps its name is granted by what is behind

@@ -467,6 +467,10 @@ func (pl *plan) add(f *forwarded, j *judged, t *ask.Target) {
 		return
 	}
 	f.open = f.open || t.Kind != ask.Index
+	if f.names == nil && t.Kind == ask.Index && len(t.Members) == 1 && t.Members[0] == t.Name {
+		f.names = t.Members[:1:1] // the list of one name that is there already
+		return
+	}
 	f.names = append(f.names, t.Name)
 }
 

@@ -70,8 +70,14 @@ func (b *binding) asksEveryShard(params []ask.Param, body []byte) bool {
 		slices.ContainsFunc(params, func(p ask.Param) bool { return p.Name == "sort" }))
 }
 
+// everyShard is what askEveryShard makes of no parameters. Nobody writes to it.
+var everyShard = endpoint.SetParam(nil, "pre_filter_shard_size", "1000000")
+
 // askEveryShard sets a parameter so high that the cluster never asks first.
 func askEveryShard(params []ask.Param) []ask.Param {
+	if len(params) == 0 {
+		return everyShard
+	}
 	return endpoint.SetParam(params, "pre_filter_shard_size", "1000000")
 }
 
@@ -169,7 +175,8 @@ func (pl *plan) knowFields(b *binding) {
 	}
 	b.rules.Computed, b.rules.Thinned = known.computed, known.thinned
 	if b.rules.Filter != query.Free {
-		b.rules.Mapped = &mappedIn{pl.s, b.alike}
+		b.mapped = mappedIn{pl.s, b.alike}
+		b.rules.Mapped = &b.mapped
 	}
 }
 

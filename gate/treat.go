@@ -26,6 +26,8 @@ func (b *binding) treatSearch(form searchForm) Treatment {
 		cut := *answer
 		cut.CutTotal, cut.TotalMost, cut.Sorts = total.Cut, total.Most, sorts
 		answer = &cut
+	} else if b.found != nil && b.rules.Replaced == nil {
+		return b.found
 	}
 	return searchTreatment{answer: answer, told: b.told()}
 }

@@ -177,7 +177,7 @@ func (v *verdict) bind(pl *plan, j *judged, open bool) (*binding, *ask.Rejection
 		if rej != nil {
 			return nil, rej
 		}
-		made.hits = made.answer()
+		made.keepTreatment()
 		made.known = pl.s.knownOf(made)
 		v.bindings[i] = made
 	}

@@ -30,7 +30,7 @@ func AppendQuery(dst []byte, q esjson.Value, r *Rules) ([]byte, error) {
 
 func appendBody(dst []byte, body esjson.Value, p *Params, r *Rules, keys shape) ([]byte, error) {
 	if p == nil {
-		p = &Params{}
+		p = &noParams
 	}
 	if body.Is(esjson.Invalid) && p.over.Is(esjson.Invalid) && r.Filter == Free && r.Fields == nil {
 		return dst, nil
@@ -38,7 +38,8 @@ func appendBody(dst []byte, body esjson.Value, p *Params, r *Rules, keys shape) 
 	if !body.Is(esjson.Invalid) && !body.Is(esjson.Object) {
 		return dst, refuse(body, "body", "found %s, want an object", body.Kind())
 	}
-	k := walker{rules: r}
+	k := borrowWalker(r)
+	defer k.release()
 	k.w.Reset(dst)
 	k.w.BeginObject()
 	r.Sorts = Sorts{}

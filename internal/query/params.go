@@ -35,6 +35,9 @@ type Params struct {
 	tape esjson.Tape
 }
 
+// noParams is what a URL without parameters comes to. Nobody writes to it.
+var noParams Params
+
 // move says when a parameter is taken out of the URL.
 type move uint8
 
@@ -157,6 +160,9 @@ func (k *walker) tellsOfHidden(name string) bool {
 // rule changes: they are placed by AppendSearch or AppendCount. A parameter given
 // twice is refused: clusters do not agree which one counts.
 func CheckParams(on Endpoint, params []Param, r *Rules) (*Params, error) {
+	if len(params) == 0 {
+		return &noParams, nil
+	}
 	p := &Params{}
 	moved := map[string]string{}
 	k := walker{rules: r}

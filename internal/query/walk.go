@@ -1,6 +1,8 @@
 package query
 
 import (
+	"sync"
+
 	"guard/internal/esjson"
 )
 
@@ -63,6 +65,22 @@ type walker struct {
 	// that the query here is one which no cluster rewrites.
 	topHits, unrewritten bool
 	aggregated           string // the name of that aggregation
+}
+
+// walkers keeps walkers whose search is written.
+var walkers = sync.Pool{New: func() any { return new(walker) }}
+
+// borrowWalker returns a walker for one search. Who borrows it gives it back with release.
+func borrowWalker(r *Rules) *walker {
+	k := walkers.Get().(*walker) //nolint:forcetypeassert // the pool holds nothing else
+	k.rules = r
+	return k
+}
+
+// release gives k back with nothing in it of the search that it has written.
+func (k *walker) release() {
+	*k = walker{}
+	walkers.Put(k)
 }
 
 func (k *walker) docRule() bool   { return k.rules.Filter != Free }
