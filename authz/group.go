@@ -20,13 +20,20 @@ func (q *question) groups(targets []ask.Target) []Group {
 		return []Group{{Restriction: ask.Free, Rules: free, Indices: allConcrete(targets)}}
 	}
 	byID := make(map[ask.RestrictionID]*Group)
+	g := &Group{}
 	for i := range targets {
 		for _, name := range concrete(&targets[i]) {
 			rules := q.restriction(name)
-			if byID[rules.ID] == nil {
-				byID[rules.ID] = &Group{Restriction: rules.ID, Rules: rules}
+			if g.Rules == nil || g.Restriction != rules.ID { // most have that of the name before
+				if g = byID[rules.ID]; g == nil {
+					g = &Group{Restriction: rules.ID, Rules: rules}
+					if len(byID) == 0 {
+						g.Indices = make([]string, 0, len(targets)) // most often it is the only one
+					}
+					byID[rules.ID] = g
+				}
 			}
-			byID[rules.ID].Indices = append(byID[rules.ID].Indices, name)
+			g.Indices = append(g.Indices, name)
 		}
 	}
 	groups := make([]Group, 0, len(byID))

@@ -220,6 +220,33 @@ func BenchmarkMatrix(b *testing.B) {
 	}
 }
 
+// BenchmarkFirstPlan is a plan under a policy that nobody was decided by yet, in a large world.
+func BenchmarkFirstPlan(b *testing.B) {
+	s := stand(b, world{indices: 100_000})
+	l, err := newLaw(members())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, o := range operations {
+		for _, u := range members() {
+			if !o.cold {
+				continue
+			}
+			b.Run(strings.NewReplacer(" ", "-", ",", "", "%", "percent").Replace(o.name+"/"+u.name), func(b *testing.B) {
+				var took time.Duration
+				for b.Loop() {
+					d, err := coldPlan(l, u, o, s)
+					if err != nil {
+						b.Fatal(err)
+					}
+					took += d
+				}
+				b.ReportMetric(micros(took)/1000/float64(b.N), "plan-ms/op")
+			})
+		}
+	}
+}
+
 // ownCPU tells also on a busy machine what something costs.
 func ownCPU(b *testing.B) time.Duration {
 	b.Helper()

@@ -189,7 +189,7 @@ func (pl *plan) ask(j *judged) {
 	if asksFields {
 		j.part.Privileges = withoutNewField(whole.Privileges)
 	}
-	j.Decision = pl.s.policy.Decide(pl.who, cluster{pl.s.state}, j.part, j.resolved, pl.r.Now)
+	j.Decision = pl.decideOn(j)
 	if j.Effect != authz.Allow {
 		j.rejection = pl.refusal(j)
 		return
@@ -205,6 +205,16 @@ func (pl *plan) ask(j *judged) {
 	j.hides = j.part.Single && pl.hidesDocuments(j)
 	j.mayAddFields = !asksFields ||
 		pl.s.policy.Decide(pl.who, cluster{pl.s.state}, whole, j.resolved, pl.r.Now).Effect == authz.Allow
+}
+
+// decideOn decides on what j is resolved to.
+func (pl *plan) decideOn(j *judged) authz.Decision {
+	const many = 64
+	if len(j.resolved.Targets) < many {
+		return pl.s.policy.Decide(pl.who, cluster{pl.s.state}, j.part, j.resolved, pl.r.Now)
+	}
+	d := pl.s.policy.Decide(pl.who, pl.s.state.InOrder(), j.part, j.resolved, pl.r.Now)
+	return pl.s.policy.Again(d, pl.who, cluster{pl.s.state}, j.part, j.resolved, pl.r.Now) // which may be asked later, by whomever
 }
 
 // withoutNewField returns those of list that are not asked of new fields alone. These stand

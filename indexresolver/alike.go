@@ -20,9 +20,10 @@ func (s *State) Alike(indices []string) []string {
 	seen := make(map[likeness]struct{})
 	var last *entry
 	var list []string
+	o := s.InOrder()
 	for _, name := range indices {
-		e, ok := s.entries[name]
-		if !ok || e.index == nil {
+		e := o.entry(name)
+		if e == nil || e.index == nil {
 			list = append(list, name)
 			continue
 		}
@@ -40,6 +41,8 @@ func (s *State) Alike(indices []string) []string {
 }
 
 func (e *entry) like(o *entry) bool {
-	return e.mapping == o.mapping && (e.index.Mapping == nil) == (o.index.Mapping == nil) &&
-		slices.Equal(e.index.Sort, o.index.Sort) && slices.Equal(e.index.Analyzers, o.index.Analyzers)
+	if e.mapping != o.mapping || e.tuned != o.tuned { // which is zero only where there is no mapping
+		return false
+	}
+	return !e.tuned || slices.Equal(e.index.Sort, o.index.Sort) && slices.Equal(e.index.Analyzers, o.index.Analyzers)
 }

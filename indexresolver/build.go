@@ -75,7 +75,8 @@ func (b *builder) readIndices(list []Index) error {
 // all indices that were read with it in memory, as long as any state has this one.
 func (b *builder) add(x *Index, old *entry) {
 	own := *x
-	e := &entry{name: x.Name, kind: ask.Index, hidden: x.Hidden, index: &own}
+	e := &entry{name: x.Name, kind: ask.Index, hidden: x.Hidden, closed: x.Closed, index: &own}
+	e.tuned = len(x.Sort)+len(x.Analyzers) > 0
 	e.members, e.names = []*entry{e}, []string{e.name}
 	e.mapping = mappingID(x, old)
 	for i := range x.Aliases {

@@ -351,7 +351,7 @@ func (w *walk) visible(m *entry, e names.Expr) bool {
 func (w *walk) wanted(index *entry) bool { return inState(index, w.opts.Expand) }
 
 func inState(index *entry, states names.Expand) bool {
-	if index.index.Closed {
+	if index.closed {
 		return states&names.ExpandClosed != 0
 	}
 	return states&names.ExpandOpen != 0

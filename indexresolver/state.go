@@ -111,20 +111,24 @@ type content struct {
 
 // entry is a name: an index, an alias or a data stream.
 type entry struct {
+	// What is asked of each name that a wildcard finds stands together: entries lie far
+	// apart in memory.
 	name     string
-	ordinal  uint32 // of this entry alone in all states that have it
+	aliases  []string // of an index
+	stream   *entry   // of an index that belongs to one
+	ordinal  uint32   // of this entry alone in all states that have it
 	kind     ask.TargetKind
 	hidden   bool
 	filtered bool
-	members  []*entry     // sorted; of an index itself
-	names    []string     // of members
-	itself   []ask.Target // the one target that the name written out is
+	closed   bool // of an index
+	tuned    bool // of an index with an order or analysers of its own
 
-	index   *Index    // of an index
-	aliases []string  // of an index
-	stream  *entry    // of an index that belongs to one
-	mapping MappingID // of an index
-	timed   bool      // see content
+	members []*entry     // sorted; of an index itself
+	names   []string     // of members
+	itself  []ask.Target // the one target that the name written out is
+	index   *Index       // of an index
+	mapping MappingID    // of an index
+	timed   bool         // see content
 }
 
 // New builds a State from c, which it keeps: the caller must not change it
