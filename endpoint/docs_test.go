@@ -121,6 +121,14 @@ func actions(r Route) string {
 	if r.Targets == NewIndex {
 		list = append(list, "the first of them also on a new index that is named, there with `indices:admin/create` by `v4`")
 	}
+	if r.Body == RestoreBody {
+		for _, p := range restoresTo {
+			one(p, " on each index that is made")
+		}
+		for _, p := range restoresFrom {
+			one(p, " on each that is renamed")
+		}
+	}
 	if r.Targets == CreateIndexBody || r.Targets == NewIndex {
 		list = append(list, "`indices:admin/aliases` if aliases are in the body")
 	}
@@ -139,6 +147,7 @@ var targetWords = map[Targets]string{
 	AliasNamed:      "`{index}`; aliases `{name}`",
 	AliasLookup:     "`{index}`, else all; aliases `{name}`",
 	CreateIndexBody: "`{index}`; aliases in the body",
+	SnapshotNames:   "`indices` of the snapshot",
 	NewIndex:        "`{index}`; the new index `{name}`; aliases in the body",
 	ReindexBody:     "`source.index`; `dest.index`",
 }
@@ -147,19 +156,20 @@ var bodyWords = map[Body]string{
 	NoBody: "none", SearchBody: "search (optional)", CountBody: "query (optional)", ByQueryBody: "`query`, `conflicts`, `max_docs`", FieldCapsBody: "`index_filter` (optional)",
 	Document: "document", UpdateBody: "update", MgetBody: "`docs` or `ids`", CopyBody: "`source`, `dest`, `conflicts`, `max_docs`", AliasesBody: "`actions`", AliasDetails: "alias (optional)",
 	CreateBody: "`settings`, `mappings`, `aliases` (optional)", RolloverBody: "`conditions`, `settings`, `mappings`, `aliases` (optional)",
-	ResizeBody: "`settings`, `aliases`, `max_shard_size` (optional)", NDJSONMsearch: "lines", NDJSONBulk: "lines",
+	RestoreBody: "`indices`, `include_aliases`, `rename_pattern`, `rename_replacement` … (optional)",
+	ResizeBody:  "`settings`, `aliases`, `max_shard_size` (optional)", NDJSONMsearch: "lines", NDJSONBulk: "lines",
 }
 
 var answerWords = map[Answer]string{
 	Pass: "as it is", Hits: "search", Count: "count", Doc: "document", Source: "source", Exists: "status", Written: "outcome of one write",
 	MgetDocsAnswer: "documents by position", Responses: "searches by position", BulkItems: "items by position", ByQuery: "numbers, and failures",
 	MappingByIndex: "mappings by index", IndexByName: "indices by name", AliasByIndex: "aliases by index", FoundName: "status",
-	ResolvedNames: "names", CatIndices: "table of indices", FieldCaps: "fields", Health: "health by index", Acknowledged: "acknowledgement", Changed: "acknowledgement by index",
+	ResolvedNames: "names", CatIndices: "table of indices", FieldCaps: "fields", Health: "health by index", Acknowledged: "acknowledgement", Restored: "names that were restored", Changed: "acknowledgement by index",
 }
 
 // TestWordsAreComplete: a new kind gets its words in the documentation.
 func TestWordsAreComplete(t *testing.T) {
-	for k := NoTargets; k <= ReindexBody; k++ {
+	for k := NoTargets; k <= NewIndex; k++ {
 		if targetWords[k] == "" {
 			t.Errorf("targets %d have no words", k)
 		}

@@ -138,6 +138,7 @@ var (
 	)
 	createIndexParams = join(common, timeouts, of(Plain, "wait_for_active_shards"))
 	rolloverParams    = join(createIndexParams, of(Flag, "dry_run"))
+	restoreParams     = join(common, timeouts, of(Flag, "wait_for_completion"))
 	deleteIndexParams = join(common, indexOptions, timeouts)
 	openParams        = join(common, indexOptions, timeouts, of(Plain, "wait_for_active_shards"))
 	blockParams       = join(common, indexOptions, timeouts)

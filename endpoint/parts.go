@@ -50,7 +50,7 @@ func (m Match) Ask(q Query, rules Rules) (Asked, error) {
 		}
 		one.parts[0] = p
 		return Asked{Parts: one.parts[:]}, nil
-	case BulkLines:
+	case BulkLines, SnapshotNames:
 		one.parts[0] = m.envelope()
 		return Asked{Parts: one.parts[:]}, nil
 	case MsearchHeaders:

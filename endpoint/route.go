@@ -64,6 +64,7 @@ const (
 	AliasLookup             // as PathIndex, and {name} for aliases that are read
 	CreateIndexBody         // {index}, and $.aliases for aliases
 	ReindexBody             // $.source.index and $.dest.index
+	SnapshotNames           // $.indices, as the snapshot {id} of the repository {name} has them
 	NewIndex                // {index}, {name} for an index that is made, and $.aliases for its aliases
 )
 
@@ -87,6 +88,7 @@ const (
 	CreateBody         // JSON, optional: $.settings, $.mappings, $.aliases
 	RolloverBody       // JSON, optional: as CreateBody, and $.conditions
 	ResizeBody         // JSON, optional: $.settings, $.aliases, $.max_shard_size
+	RestoreBody        // JSON, optional: see Restore
 	NDJSONMsearch      // pairs of header and search body
 	NDJSONBulk         // action lines and documents
 )
@@ -117,6 +119,7 @@ const (
 	FieldCaps             // $.fields and $.indices
 	Health                // $.indices
 	Acknowledged          // nothing but that it was done
+	Restored              // that it was begun, or $.snapshot.indices
 	Changed               // the same, with the indices that were named
 )
 

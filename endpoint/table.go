@@ -57,7 +57,7 @@ var (
 // Catalogue returns the endpoints that guard knows.
 func Catalogue() []Route {
 	var all []Route
-	for _, rows := range [][]Route{clusterRows, searchRows, documentRows, bodyRows, byQueryRows, indexRows, changeRows, newIndexRows, aliasRows, notBuilt} {
+	for _, rows := range [][]Route{clusterRows, searchRows, documentRows, bodyRows, byQueryRows, indexRows, changeRows, newIndexRows, snapshotRows, aliasRows, notBuilt} {
 		all = append(all, rows...)
 	}
 	return all
@@ -314,6 +314,16 @@ var newIndexRows = []Route{
 		Privileges: madeFrom("indices:admin/resize"),
 		Targets:    NewIndex, Opts: noExpansion, Single: true, Fixed: true,
 		Body: ResizeBody, Params: createIndexParams, Answer: Changed, Writes: true, ChangesState: true,
+	},
+}
+
+var snapshotRows = []Route{
+	// What is asked of the indices stands in restore.go: the snapshot says which they are.
+	{
+		ID: "snapshot.restore", Methods: "POST", Paths: []string{"/_snapshot/{name}/{id}/_restore"},
+		Privileges: asked(cluster("cluster:admin/snapshot/restore")),
+		Targets:    SnapshotNames,
+		Body:       RestoreBody, Params: restoreParams, Answer: Restored, Writes: true, ChangesState: true,
 	},
 }
 

@@ -69,5 +69,5 @@ func (pl *plan) checkBlock() *ask.Rejection {
 // tellsOfChange reports whether a route is made to change names or indices, and not
 // documents: then the state is newer as soon as the cluster has answered.
 func tellsOfChange(r *endpoint.Route) bool {
-	return r.ChangesState && (r.Answer == endpoint.Acknowledged || r.Answer == endpoint.Changed)
+	return r.ChangesState && (r.Answer == endpoint.Acknowledged || r.Answer == endpoint.Changed || r.Answer == endpoint.Restored)
 }

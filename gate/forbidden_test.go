@@ -124,7 +124,7 @@ func requestsOn(t *testing.T, route *endpoint.Route, expr string, options map[st
 	w.method, _, _ = strings.Cut(route.Methods, ",")
 	for _, path := range route.Paths {
 		switch route.Targets {
-		case endpoint.NoTargets:
+		case endpoint.NoTargets, endpoint.SnapshotNames: // a snapshot says what its names are
 		case endpoint.PathIndex, endpoint.CreateIndexBody:
 			body := `{}`
 			if route.Body == endpoint.ByQueryBody {

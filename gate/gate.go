@@ -124,6 +124,8 @@ func (pl *plan) build() Outcome {
 		return pl.planManage()
 	case endpoint.Changed:
 		return pl.planChange()
+	case endpoint.Restored:
+		return pl.planRestore()
 	case endpoint.MappingByIndex, endpoint.IndexByName, endpoint.AliasByIndex, endpoint.FoundName,
 		endpoint.ResolvedNames, endpoint.CatIndices, endpoint.FieldCaps:
 		return pl.planNames()

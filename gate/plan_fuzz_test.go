@@ -68,6 +68,7 @@ var fittingBodies = map[endpoint.Body][]string{
 	endpoint.AliasDetails:  {"", "{}", `{"routing":"1"}`},
 	endpoint.CreateBody:    {"", "{}", fuzzBodies[13], `{"aliases":{"xs":{}}}`},
 	endpoint.RolloverBody:  {"", "{}", `{"conditions":{"max_docs":1}}`, `{"aliases":{"xs":{}}}`},
+	endpoint.RestoreBody:   {"", `{"include_aliases":false}`, `{"include_aliases":false,"indices":"xa","rename_pattern":"x","rename_replacement":"y"}`},
 	endpoint.ResizeBody:    {"", "{}", `{"settings":{"index.blocks.write":null}}`, `{"aliases":{"xs":{}}}`},
 	endpoint.NDJSONMsearch: {fuzzBodies[16], fuzzBodies[17]},
 	endpoint.NDJSONBulk:    {""},
