@@ -34,6 +34,56 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestManySearches holds what all searches of a request may cost together: that each costs
+// little is not enough, where a small body holds thousands.
+func TestManySearches(t *testing.T) {
+	var fields strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&fields, `,"field_%d_%s":{"type":"keyword"}`, i, strings.Repeat("x", 100))
+	}
+	long := []indexresolver.Index{{Name: "mine-" + strings.Repeat("a", 250), Mapping: []byte(`{"properties":{"ssn":{"type":"keyword"}` + fields.String() + `}}`)}}
+	s := worldWith(t, "  cluster_permissions: ['*']\n  index_permissions: [{index_patterns: ['mine-*'], allowed_actions: ['*'], fls: ['~ssn']}]\n", long)
+	f := func(n int, body string) Outcome {
+		t.Helper()
+		return planFor(t, s, "POST", "/_msearch", strings.Repeat("{\"index\":\"mine-*\"}\n"+body+"\n", n))
+	}
+	// What patterns of fields become.
+	stars := `{"query":{"bool":{"should":[` + strings.Repeat(`{"query_string":{"query":"a","fields":["*"]}},`, 40) + `{"match_all":{}}]}}}`
+	if out := f(10, stars); out.Kind != Forward || len(out.Forward.Body) < 20<<20 {
+		t.Errorf("10 searches: %v, %d bytes; want them forwarded with the names of all fields", out.Kind, len(out.Forward.Body))
+	}
+	if out := f(50, stars); out.Kind != Reject || out.Rejection.Limit != ask.LimitItems || out.Rejection.Status.Code() != 413 {
+		t.Errorf("50 searches: %v, %d bytes, %q; want them refused", out.Kind, len(out.Forward.Body), out.Rejection.Public)
+	}
+	// How many are compared with all fields.
+	out := f(20, `{"fields":[`+strings.Repeat(`"no*",`, 1000)+`"no*"]}`)
+	refused := 0
+	for _, slot := range out.Forward.Treat.(*slotted).slots {
+		if strings.Contains(string(slot.refused), "hold more than 16384 patterns of fields together") {
+			refused++
+		}
+	}
+	if refused != 4 {
+		t.Errorf("of 20 searches with 1001 patterns each %d were refused; want 4", refused)
+	}
+	// With how many names how many wildcards are: the longer one is, and the more '*' it has,
+	// the fewer.
+	for pattern, want := range map[string]Kind{"m*": Forward, strings.Repeat("*a", 120) + "b": Reject, "*" + strings.Repeat("a", 240) + "b": Reject} {
+		var many []indexresolver.Index
+		for i := range 2000 {
+			many = append(many, indexresolver.Index{Name: fmt.Sprintf("mine-%d", i)})
+		}
+		s = worldWith(t, xRole, many)
+		var b strings.Builder
+		for i := range 1000 {
+			fmt.Fprintf(&b, "{\"index\":%q}\n{}\n", pattern+fmt.Sprint(i))
+		}
+		if out := planFor(t, s, "POST", "/_msearch", b.String()); out.Kind == Reject != (want == Reject) {
+			t.Errorf("1000 searches over %.20s among 2000 names: %v, %q; want %v", pattern, out.Kind, out.Rejection.Public, want)
+		}
+	}
+}
+
 // refuseAll gives a bulk n items that are refused, until one ends it.
 func refuseAll(t *testing.T, s *Snapshot, n int) error {
 	t.Helper()

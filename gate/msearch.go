@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
 
 	"guard/endpoint"
@@ -8,6 +9,15 @@ import (
 	"guard/internal/esjson"
 	"guard/internal/query"
 )
+
+// maxAdded bounds what the rules add to all searches of a request together: filters, names of
+// indices, and of fields for patterns. One search may add a lot, and a small body holds many.
+const maxAdded = 64 << 20 // 64 MiB; clusters take bodies of 100 MB
+
+var errTooMuchAdded = &ask.Rejection{
+	Status: 413, Type: "illegal_argument_exception", Reason: ask.ReasonTooLarge, Limit: ask.LimitItems,
+	Public: fmt.Sprintf("what your rules add to the searches of this request takes more than %d bytes; send fewer at once, or name fewer fields and indices", maxAdded),
+}
 
 // planMsearch forwards the searches that are allowed and puts the refused ones back
 // into their slots.
@@ -26,6 +36,9 @@ func (pl *plan) planMsearch() Outcome {
 		var rej *ask.Rejection
 		if lines, rej = pl.appendSearch(lines, i, &treat.slots[i]); rej != nil {
 			treat.slots[i].refused = ErrorBody(rej)
+		}
+		if len(lines) > len(pl.r.Body)+maxAdded {
+			return reject(errTooMuchAdded)
 		}
 	}
 	if len(lines) == 0 {

@@ -30,6 +30,7 @@ type plan struct {
 
 	expanded int // what was judged so far means so many names
 	compared int // with so many names were its wildcards compared
+	patterns int // of fields, in its searches so far
 }
 
 // judged is a part with what it resolved to and what was decided.

@@ -310,7 +310,8 @@ func (w *walk) matches(e names.Expr) func(yield func(*entry) bool) {
 	}
 }
 
-// Compared returns with how many names of s the wildcards of exprs are compared.
+// Compared returns with how many names of s the wildcards of exprs are compared, each as
+// often as it costs.
 func (s *State) Compared(exprs []names.Expr) int {
 	if s.Empty() {
 		return 0
@@ -319,10 +320,17 @@ func (s *State) Compared(exprs []names.Expr) int {
 	for _, e := range exprs {
 		if e.IsWildcard() && !(len(exprs) == 1 && e.IsAll()) { // every index is known beforehand
 			excluded, _ := e.Excluded()
-			n += len(s.withPrefix(string(excluded)))
+			n += len(s.withPrefix(string(excluded))) * effort(excluded)
 		}
 	}
 	return n
+}
+
+// effort is how many times as much as a usual wildcard e takes to be compared with a name:
+// each further '*' is looked for by itself, and what is long takes longer.
+func effort(e names.Expr) int {
+	const usual, each = 32, 8 // bytes
+	return max(1, strings.Count(string(e), "*")) + max(0, len(e)-usual)/each
 }
 
 // withPrefix returns the entries that start with what stands before the first '*'.

@@ -163,33 +163,82 @@ func (p Pattern) Try(name string) (matched, sure bool) {
 // Sure reports whether Try always is: only an expression that backtracks is not.
 func (p Pattern) Sure() bool { return p.kind != kindRegex || p.regex.linear != nil }
 
-// matchGlob matches with one point of return, which is enough because a later '*'
-// can always do what an earlier one could. '?' and '*' step by whole characters.
+// matchGlob matches what stands between two '*' as early in the name as it can, which is
+// enough because a later '*' can do what an earlier one could. Clients choose patterns, and
+// the names of their own indices: no pair of them may take longer than both are long.
 func matchGlob(glob, name string) bool {
-	g, n := 0, 0
-	backG, backN := -1, 0 // where to go on after a mismatch: behind the last '*'
-	for n < len(name) {
-		switch {
-		case g < len(glob) && glob[g] == '*':
-			g++
-			backG, backN = g, n
-		case g < len(glob) && glob[g] == '?':
-			g++
-			n += runeLen(name[n:])
-		case g < len(glob) && glob[g] == name[n]:
-			g++
-			n++
-		case backG >= 0:
-			backN += runeLen(name[backN:])
-			g, n = backG, backN
-		default:
+	first, rest, wild := strings.Cut(glob, "*")
+	n, ok := matchLiteral(first, name)
+	if !ok || !wild {
+		return ok && n == len(name)
+	}
+	name = name[n:]
+	for {
+		part, after, more := strings.Cut(rest, "*")
+		if !more {
+			return endsWith(part, name)
+		}
+		if n = indexOf(part, name); n < 0 {
 			return false
 		}
+		name, rest = name[n:], after
 	}
-	for g < len(glob) && glob[g] == '*' {
-		g++
+}
+
+// matchLiteral reports whether name starts with what part matches, which holds no '*', and
+// how long that is. '?' steps by whole characters.
+func matchLiteral(part, name string) (n int, ok bool) {
+	for {
+		text, after, more := strings.Cut(part, "?")
+		if !strings.HasPrefix(name[n:], text) {
+			return 0, false
+		}
+		if n += len(text); !more {
+			return n, true
+		}
+		if n == len(name) {
+			return 0, false
+		}
+		n += runeLen(name[n:])
+		part = after
 	}
-	return g == len(glob)
+}
+
+// indexOf returns the end of the first place in name that part matches, or -1.
+func indexOf(part, name string) int {
+	if !strings.Contains(part, "?") {
+		if i := strings.Index(name, part); i >= 0 {
+			return i + len(part)
+		}
+		return -1
+	}
+	for at := 0; at <= len(name); {
+		if n, ok := matchLiteral(part, name[at:]); ok {
+			return at + n
+		}
+		if at == len(name) {
+			break
+		}
+		at += runeLen(name[at:])
+	}
+	return -1
+}
+
+// endsWith reports whether name ends with what part matches.
+func endsWith(part, name string) bool {
+	if !strings.Contains(part, "?") {
+		return strings.HasSuffix(name, part)
+	}
+	for at := 0; at <= len(name); {
+		if n, ok := matchLiteral(part, name[at:]); ok && at+n == len(name) {
+			return true
+		}
+		if at == len(name) {
+			break
+		}
+		at += runeLen(name[at:])
+	}
+	return false
 }
 
 func runeLen(s string) int {

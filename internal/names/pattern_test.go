@@ -197,3 +197,36 @@ func TestNamesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestGlobsMatchAsTheyAreDefined compares all short patterns and names with what a pattern
+// means, and holds that no pair of them takes long.
+func TestGlobsMatchAsTheyAreDefined(t *testing.T) {
+	var means func(glob, name []rune) bool
+	means = func(glob, name []rune) bool {
+		switch {
+		case len(glob) == 0:
+			return len(name) == 0
+		case glob[0] == '*':
+			return means(glob[1:], name) || len(name) > 0 && means(glob, name[1:])
+		}
+		return len(name) > 0 && (glob[0] == '?' || glob[0] == name[0]) && means(glob[1:], name[1:])
+	}
+	list := shortNames("abä", 5)
+	for _, glob := range shortNames("aä*?", 5) {
+		if glob == "" {
+			continue // matches nothing
+		}
+		p := MustParsePattern(glob)
+		for _, name := range list {
+			if got, want := p.Match(name), means([]rune(glob), []rune(name)); got != want {
+				t.Fatalf("%q matches %q: %v; want %v", glob, name, got, want)
+			}
+		}
+	}
+	name := strings.Repeat("a", 1<<20)
+	for _, glob := range []string{"*" + strings.Repeat("a", 1<<19) + "b*", strings.Repeat("*a", 1<<10) + "b*", "*" + strings.Repeat("a", 1<<19) + "b"} {
+		if MustParsePattern(glob).Match(name) { // in minutes, if it took a step for each pair of places
+			t.Errorf("%.20s matches a name without a b", glob)
+		}
+	}
+}

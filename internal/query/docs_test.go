@@ -77,7 +77,7 @@ var values = `
 | ` + "`search_after` beside `collapse`, and two `top_hits` of one name with different numbers of sorts" + ` | where the order of segments or documents tells of what is hidden |
 | ` + "`auto_date_histogram`" + ` below another aggregation | where the order of segments or documents tells of what is hidden |
 | a sort by ` + "`_doc` that is descending, or beside `search_after`" + ` | under a document or field rule |
-| more than ` + strconv.Itoa(maxPatterns) + ` patterns of fields in a search, or one of more than ` + strconv.Itoa(MaxName) + ` bytes | under a field rule |
+| more than ` + strconv.Itoa(maxPatterns) + ` patterns of fields in a search, or more than ` + strconv.Itoa(maxAllPatterns) + ` in all of a multi-search, or one of more than ` + strconv.Itoa(MaxName) + ` bytes | under a field rule |
 | more than ` + strconv.Itoa(maxTerms) + ` terms in one clause, ` + strconv.Itoa(maxParts) + ` clauses and aggregations, ` + strconv.Itoa(maxNesting) + ` of them nested | everybody who is not unrestricted |
 `
 

@@ -74,6 +74,9 @@ type Rules struct {
 	// cluster was asked for more than the client.
 	Total Total
 
+	// Patterns, if it is set, counts the patterns of fields in all searches of a request.
+	Patterns *int
+
 	// Replaced, if it is set, takes the names that were replaced by stand-ins: what the
 	// cluster says of stand-ins has to be told with the client's own names.
 	Replaced *Names

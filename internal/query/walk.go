@@ -19,6 +19,9 @@ const (
 // clusters take no more clauses than that.
 const maxPatterns = 1024
 
+// maxAllPatterns bounds them in all searches of one request: a small body can hold many.
+const maxAllPatterns = 16 * maxPatterns
+
 // The bounds of a name, or pattern, of fields: looking one up costs a look for each object
 // around it. What is beyond them is hidden. The clusters index no object deeper than 20 by
 // default.
