@@ -8,6 +8,7 @@ import (
 	"guard/fls"
 	"guard/indexresolver"
 	"guard/internal/ask"
+	"guard/internal/names"
 	"guard/internal/query"
 )
 
@@ -113,14 +114,32 @@ func (pl *plan) mayMove(j *judged) bool {
 	if pl.s.policy.Ruled(pl.who) {
 		return true
 	}
+	covered := pl.coveredPatterns(j)
 	for i := range j.Allowed {
 		t := &j.Allowed[i]
+		if isComparable(t.Name) && slices.ContainsFunc(covered, func(p names.Pattern) bool { return p.Match(t.Name) }) {
+			continue // it is granted by name, as all that p matches
+		}
 		byMembers := t.Kind == ask.Alias && !slices.ContainsFunc(t.Members, func(m string) bool { return !pl.grantsByName(j, m) })
 		if !byMembers && !pl.grantsByName(j, t.Name) {
 			return true
 		}
 	}
 	return false
+}
+
+// coveredPatterns returns the wildcards of j that are granted whatever they come to match.
+func (pl *plan) coveredPatterns(j *judged) []names.Pattern {
+	if len(j.Allowed) < 2 {
+		return nil
+	}
+	var list []names.Pattern
+	for _, e := range j.part.Exprs {
+		if p, ok := e.Pattern(); ok && e.IsWildcard() && pl.grantsByName(j, string(e)) {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // again returns a copy of b to which one request may add.

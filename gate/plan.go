@@ -538,7 +538,7 @@ func (pl *plan) covers(j *judged, e names.Expr) (ask.RestrictionID, bool) {
 	if text == "_all" {
 		text = "*"
 	}
-	if strings.ContainsAny(text, "?<>:/") || strings.HasPrefix(text, "-") {
+	if !isComparable(text) {
 		return ask.RestrictionID{}, false
 	}
 	p, err := names.ParsePattern(text)
@@ -546,6 +546,11 @@ func (pl *plan) covers(j *judged, e names.Expr) (ask.RestrictionID, bool) {
 		return ask.RestrictionID{}, false
 	}
 	return pl.s.policy.Covers(pl.who, j.part.Privileges, p, pl.r.Now)
+}
+
+// isComparable reports whether an expression can be compared with patterns as it is written.
+func isComparable(text string) bool {
+	return !strings.ContainsAny(text, "?<>:/") && !strings.HasPrefix(text, "-")
 }
 
 // hasWildcard reports whether exprs mean more than the names they spell.
