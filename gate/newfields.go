@@ -41,10 +41,20 @@ func (pl *plan) ruledBy(j *judged) query.Named {
 		if err != nil {
 			f = query.None
 		}
-		all = all.And(query.FieldsOf(f))
+		all = all.And(pl.s.fieldsOf(f))
 	}
 	j.ruledBy = &all
 	return all
+}
+
+// fieldsOf is query.FieldsOf, remembered.
+func (s *Snapshot) fieldsOf(f query.Filter) query.Named {
+	named, ok := s.memo.named.Get(f)
+	if !ok {
+		named = query.FieldsOf(f)
+		s.memo.named.Add(f, named)
+	}
+	return named
 }
 
 // addsField reports whether doc holds a field that an index of j lacks.

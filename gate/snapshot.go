@@ -44,7 +44,8 @@ type Snapshot struct {
 // snapshots of one policy: its keys say all that its values depend on.
 type memo struct {
 	filters  *lru.Cache[string, query.Filter] // by the rule's text with its values
-	aliases  *lru.Cache[string, readFilter]   // by the text of the filter
+	named    *lru.Cache[query.Filter, query.Named]
+	aliases  *lru.Cache[string, readFilter] // by the text of the filter
 	fields   *lru.Cache[ask.RestrictionID, fls.Rules]
 	views    *lru.Cache[viewKey, *fls.View]
 	verdicts *verdicts
@@ -122,6 +123,7 @@ func isNotBuilt(err error) bool {
 func newMemo(kept int64) *memo {
 	return &memo{
 		filters:  table[string, query.Filter](maxFilters),
+		named:    table[query.Filter, query.Named](maxFilters),
 		aliases:  table[string, readFilter](maxFilters),
 		fields:   table[ask.RestrictionID, fls.Rules](maxFilters),
 		views:    table[viewKey, *fls.View](maxViews),
