@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"strings"
 	"testing"
 
 	"guard/internal/ask"
@@ -10,8 +11,9 @@ import (
 // what follows from rules is remembered, and a refusal is cheaper than what it refuses
 // (law 12).
 func TestPlanAllocations(t *testing.T) {
-	s := worldWith(t, ruledStaff, staff())
-	f := func(who, method, target, body string, most float64) {
+	fields := worldWith(t, ruledStaff, staff())
+	documents := worldWith(t, strings.Replace(ruledStaff, `fls: ["~ssn"], `, "", 1), staff())
+	f := func(s *Snapshot, who, method, target, body string, most float64) {
 		t.Helper()
 		p := s.Principal(ask.Identity{Name: who})
 		r := requestFor(t, method, target, body)
@@ -21,10 +23,18 @@ func TestPlanAllocations(t *testing.T) {
 		}
 	}
 	const body = `{"query":{"match":{"name":"ada"}},"size":3}`
-	f("u", "POST", "/logs-b-1/_search", body, 14)
-	f("u", "POST", "/hr/_search", body, 18)
-	f("u", "GET", "/hr/_doc/1", "", 32)
-	f("nobody", "POST", "/hr/_search", body, 10)
+	// What is asked, the group of the one index, its binding, and the body that is written.
+	f(documents, "u", "POST", "/logs-b-1/_search", body, 4)
+	f(documents, "u", "POST", "/logs-b-1/_search", "", 3)
+	// The groups of a wildcard are kept.
+	f(documents, "u", "POST", "/logs-b*/_search", body, 3)
+	f(documents, "u", "POST", "/logs-*/_search", body, 3)
+	// Under a document rule the target gets a parameter, which is kept for a wildcard.
+	f(documents, "u", "POST", "/hr/_search", body, 5)
+	f(documents, "u", "POST", "/hr,logs-*/_search", body, 5) // two names, whose text is put together to be found
+	f(fields, "u", "POST", "/hr/_search", body, 8)
+	f(fields, "u", "GET", "/hr/_doc/1", "", 23)
+	f(fields, "nobody", "POST", "/hr/_search", body, 6)
 }
 
 // TestBulkAllocations holds that an item of a bulk costs no allocation once its index was

@@ -14,13 +14,15 @@ const ruledStaff = `  cluster_permissions: ["*"]
     - {index_patterns: ["logs-*"], allowed_actions: ["*"]}
 `
 
-// TestBindingRemembered holds that a remembered binding means what a new one does,
+// TestBindingRemembered holds that a remembered binding, and a remembered target, means what a new one does,
 // whatever was planned before: an outcome does not depend on who came first.
 func TestBindingRemembered(t *testing.T) {
 	requests := [][2]string{
 		{"GET", "/eng/_doc/1"}, {"GET", "/hr/_doc/1"}, {"GET", "/staff/_doc/1"}, {"GET", "/logs-b-1/_doc/1"},
 		{"POST", "/hr/_search"}, {"POST", "/eng/_search"}, {"POST", "/staff/_search"}, {"POST", "/hr*/_search"}, {"POST", "/logs-b*/_search"},
 		{"GET", "/_cat/indices/logs-b-1"}, {"GET", "/_cat/indices/hr"}, {"GET", "/eng/_mapping"}, {"GET", "/hr/_field_caps?fields=*"}, {"POST", "/nope/_count"},
+		{"POST", "/logs-*/_search"}, {"GET", "/logs-%2A/_search/"}, {"POST", "/logs-*/_search?size=1"}, {"POST", "/_search?index=logs-*"}, {"POST", "/logs-*/_count"},
+		{"POST", "/logs-*,hr/_search"}, {"POST", "/logs-*,hr/_search?size=1"}, {"POST", "/logs-*/_search?expand_wildcards=all"}, {"POST", "/logs-*,hr/_search?preference=a"},
 	}
 	warm := worldWith(t, ruledStaff, staff())
 	for range 2 {

@@ -302,10 +302,15 @@ type forwarded struct {
 	listed  *listed // nil where the names are not kept
 }
 
-// listed is a list of names that is kept, as it stands in the header of a multi-search.
+// listed is a list of names that is kept, as it stands in the header of a multi-search and in
+// the target of a search without parameters, or with those of askEveryShard alone.
 type listed struct {
-	once sync.Once
-	text []byte
+	once    sync.Once
+	text    []byte
+	targets [2]struct {
+		once sync.Once
+		text string
+	}
 }
 
 // appendHeader appends the header of a search over the names of f.

@@ -51,12 +51,25 @@ func (pl *plan) planSearching(form searchForm) Outcome {
 	if !f.fits(pl.s.settings.MaxUpstreamURI) {
 		return pl.carried(form, f, kept, body, b)
 	}
-	call, rej := pl.call(pl.m.Target(f.names, pl.indexParams(kept, f)))
+	call, rej := pl.call(pl.searchTarget(&f, kept))
 	if rej != nil {
 		return pl.carried(form, f, kept, body, b)
 	}
 	setBody(&call, body)
 	return Outcome{Kind: Forward, Forward: Forwarding{Call: call, Treat: b.treatSearch(form)}}
+}
+
+// searchTarget returns the target of a search over the names of f.
+func (pl *plan) searchTarget(f *forwarded, params []ask.Param) string {
+	kind := len(params)
+	if f.listed == nil || kind > 1 || kind == 1 && &params[0] != &everyShard[0] {
+		return pl.m.Target(f.names, pl.indexParams(params, *f))
+	}
+	kept := &f.listed.targets[kind]
+	kept.once.Do(func() { // a clone, since the request's own target would stay with all of its head
+		kept.text = strings.Clone(pl.m.Target(f.names, pl.indexParams(params, *f)))
+	})
+	return kept.text
 }
 
 // asksEveryShard reports whether every shard has to run the search. Before it, or once

@@ -154,7 +154,9 @@ func (v *verdict) forwardNames(pl *plan, j *judged) (forwarded, *ask.Rejection) 
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.named == nil {
-		f, rej := pl.writeNames(j)
+		kept := *j
+		kept.part.Exprs = v.judged.part.Exprs // the request's own would stay with all of its head
+		f, rej := pl.writeNames(&kept)
 		if rej != nil {
 			return f, rej
 		}
