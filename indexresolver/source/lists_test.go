@@ -113,8 +113,13 @@ func TestStateIsTriedAgain(t *testing.T) {
 		f(403, "x3", true)
 		f(0, "x4", false)
 		for i, want := range []string{"true", "false", "true", "false"} {
-			if got := <-turns; got != want {
-				t.Errorf("turn %d was told as %s; want %s", i, got, want)
+			select {
+			case got := <-turns:
+				if got != want {
+					t.Errorf("turn %d was told as %s; want %s", i, got, want)
+				}
+			case <-time.After(time.Hour): // of the test's own time
+				t.Errorf("turn %d was not told; want %s", i, want)
 			}
 		}
 	})

@@ -79,6 +79,13 @@ func (s *Source) awaitVersion(ctx context.Context, version uint64) error {
 		if err := s.confirm(ctx, version, began, answered); err != nil {
 			return err
 		}
+		if s.lists.Load() {
+			// What waits here is the state, so it is not forbidden any more: it need not change
+			// to be read again.
+			if _, err := s.Refresh(ctx); err != nil {
+				return err
+			}
+		}
 		if answered.Sub(began) < s.config.Wait/2 {
 			// It says that a wait is over which it has not made: what does not wait is polled.
 			if err := sleep(ctx, s.config.Poll); err != nil {
