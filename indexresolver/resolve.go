@@ -311,13 +311,17 @@ func (w *walk) matches(e names.Expr) func(yield func(*entry) bool) {
 }
 
 // Compared returns with how many names of s the wildcards of exprs are compared, each as
-// often as it costs.
+// often as it costs. What is looked up counts too: most of a long list may mean nothing.
 func (s *State) Compared(exprs []names.Expr) int {
 	if s.Empty() {
 		return 0
 	}
-	n := 0
+	const lookup, date = 16, 64
+	n := lookup * len(exprs)
 	for _, e := range exprs {
+		if e.IsDateMath() {
+			n += date
+		}
 		if e.IsWildcard() && !(len(exprs) == 1 && e.IsAll()) { // every index is known beforehand
 			excluded, _ := e.Excluded()
 			n += len(s.withPrefix(string(excluded))) * effort(excluded)
