@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"guard/config"
 	"guard/indexresolver"
 	"guard/internal/ask"
 )
@@ -82,6 +83,27 @@ func TestManySearches(t *testing.T) {
 		out, want := planFor(t, s, "POST", "/"+path+"/_msearch", strings.Repeat("{}\n{}\n", n)), path == "x*"
 		if (out.Kind != Reject) != want || !want && out.Rejection.Limit != ask.LimitItems {
 			t.Errorf("%d searches over %.20s among 2000 names: %v, %q; want them forwarded: %v", n, path, out.Kind, out.Rejection.Public, want)
+		}
+	}
+}
+
+// TestManyRemovals holds that removals of aliases by many patterns end where they would
+// compare too much.
+func TestManyRemovals(t *testing.T) {
+	var many []indexresolver.Index
+	for i := range 200 {
+		x := indexresolver.Index{Name: fmt.Sprintf("x-%d", i)}
+		for k := range 5 {
+			x.Aliases = append(x.Aliases, indexresolver.Membership{Alias: fmt.Sprintf("xal-%d-%d", i, k)})
+		}
+		many = append(many, x)
+	}
+	s := worldBy(t, config.EvaluationV4, xRole, many)
+	action := `{"remove":{"index":"x*","aliases":[` + strings.Repeat(`"x*q",`, 900) + `"x*r"]}}`
+	for n, want := range map[int]Kind{3: Forward, 10: Reject} {
+		out := planFor(t, s, "POST", "/_aliases", `{"actions":[`+strings.Repeat(action+",", n-1)+action+`]}`)
+		if out.Kind != want || want == Reject && out.Rejection.Limit != ask.LimitItems {
+			t.Errorf("%d removals: %v, %q; want %v", n, out.Kind, out.Rejection.Public, want)
 		}
 	}
 }

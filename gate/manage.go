@@ -157,6 +157,9 @@ func (pl *plan) checkRemovedAliases() *ask.Rejection {
 func (pl *plan) checkRemoval(on *judged, exprs []names.Expr) *ask.Rejection {
 	for _, index := range indexresolver.Indices(ask.Resolved{Targets: on.Allowed}) {
 		x, _ := pl.s.state.Index(index)
+		if err := pl.count(comparing*len(exprs)*len(x.Aliases), 0); err != nil {
+			return asRejection(err)
+		}
 		for _, a := range x.Aliases {
 			if !means(exprs, a.Alias) {
 				continue
@@ -172,6 +175,9 @@ func (pl *plan) checkRemoval(on *judged, exprs []names.Expr) *ask.Rejection {
 	}
 	return nil
 }
+
+// comparing is what means costs for one of exprs, in what [plan.count] counts.
+const comparing = 8
 
 // means reports whether the patterns among exprs mean alias. A pattern or name behind '-'
 // takes out what others before it mean.
