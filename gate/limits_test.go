@@ -53,19 +53,30 @@ func TestManySearches(t *testing.T) {
 	if out := f(10, stars); out.Kind != Forward || len(out.Forward.Body) < 20<<20 {
 		t.Errorf("10 searches: %v, %d bytes; want them forwarded with the names of all fields", out.Kind, len(out.Forward.Body))
 	}
-	if out := f(35, stars); out.Kind != Reject || out.Rejection.Limit != ask.LimitItems || out.Rejection.Status.Code() != 413 {
-		t.Errorf("35 searches: %v, %d bytes, %q; want them refused", out.Kind, len(out.Forward.Body), out.Rejection.Public)
-	}
-	// How many are compared with all fields.
-	out := f(20, `{"fields":[`+strings.Repeat(`"no*",`, 1000)+`"no*"]}`)
-	refused := 0
-	for _, slot := range out.Forward.Treat.(*slotted).slots {
-		if strings.Contains(string(slot.refused), "hold more than 16384 patterns of fields together") {
-			refused++
+	refuses := func(n int, body, why string, want int) {
+		t.Helper()
+		out, refused := f(n, body), 0
+		for _, slot := range out.Forward.Treat.(*slotted).slots {
+			if strings.Contains(string(slot.refused), why) {
+				refused++
+			}
+		}
+		if refused != want {
+			t.Errorf("of %d searches %d were refused since %q; want %d", n, refused, why, want)
 		}
 	}
-	if refused != 4 {
-		t.Errorf("of 20 searches with 1001 patterns each %d were refused; want 4", refused)
+	refuses(35, stars, "it makes the searches of this request too long", 6)
+	// How many are compared with all fields.
+	refuses(20, `{"fields":[`+strings.Repeat(`"no*",`, 1000)+`"no*"]}`, "hold more than 16384 patterns of fields together", 4)
+	// Refused searches count as well.
+	worse := strings.Replace(stars, "[", "["+strings.Repeat(`{"query_string":{"query":"a","fields":["*"]}},`, 40), 1)
+	if out := f(35, worse); out.Kind != Local || !strings.Contains(string(out.Local.Body), "it makes the searches of this request too long") {
+		t.Errorf("35 searches that are too long: %v, %.200s; want the last of them refused by what all take", out.Kind, out.Local.Body)
+	}
+	// What a rule adds to each.
+	s = worldWith(t, "  cluster_permissions: ['*']\n  index_permissions: [{index_patterns: ['mine-*'], allowed_actions: ['*'], dls: '{\"term\":{\"dept\":\""+strings.Repeat("x", 1<<16)+"\"}}'}]\n", long)
+	if out := f(1200, `{}`); out.Kind != Reject || out.Rejection.Limit != ask.LimitItems || out.Rejection.Status.Code() != 413 {
+		t.Errorf("1200 searches: %v, %d bytes, %q; want them refused", out.Kind, len(out.Forward.Body), out.Rejection.Public)
 	}
 	// With how many names how many wildcards are: the longer one is, and the more '*' it has,
 	// the fewer. Long lists count also where they mean nothing.

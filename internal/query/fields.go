@@ -106,8 +106,8 @@ func (k *walker) countPattern(v esjson.Value, pattern string) error {
 	if k.patterns++; k.patterns > maxPatterns {
 		return refuse(v, pattern, "the search holds more than %d patterns of fields%s", maxPatterns, underFieldRule)
 	}
-	if all := k.rules.Patterns; all != nil {
-		if *all++; *all > maxAllPatterns {
+	if all := k.rules.All; all != nil {
+		if all.patterns++; all.patterns > maxAllPatterns {
 			return refuse(v, pattern, "the searches of this request hold more than %d patterns of fields together%s", maxAllPatterns, underFieldRule)
 		}
 	}

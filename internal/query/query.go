@@ -74,13 +74,17 @@ type Rules struct {
 	// cluster was asked for more than the client.
 	Total Total
 
-	// Patterns, if it is set, counts the patterns of fields in all searches of a request.
-	Patterns *int
+	// All, if it is set, counts what all searches of a request take together.
+	All *Spent
 
 	// Replaced, if it is set, takes the names that were replaced by stand-ins: what the
 	// cluster says of stand-ins has to be told with the client's own names.
 	Replaced *Names
 }
+
+// Spent counts what the searches of one request take, those that are refused in the end
+// too. A bound on each of them is none on a body that holds thousands.
+type Spent struct{ patterns, grown int }
 
 // Total says what is told of the total of the hits of a search. The zero value is: all.
 type Total struct {

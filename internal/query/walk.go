@@ -19,8 +19,11 @@ const (
 // clusters take no more clauses than that.
 const maxPatterns = 1024
 
-// maxAllPatterns bounds them in all searches of one request: a small body can hold many.
-const maxAllPatterns = 16 * maxPatterns
+// The bounds of all searches of one request together.
+const (
+	maxAllPatterns = 16 * maxPatterns
+	maxAllGrown    = 16 * maxGrown
+)
 
 // The bounds of a name, or pattern, of fields: looking one up costs a look for each object
 // around it. What is beyond them is hidden. The clusters index no object deeper than 20 by
@@ -134,6 +137,11 @@ func (k *walker) enter(v esjson.Value, construct string) error {
 func (k *walker) grow(v esjson.Value, construct string, n int) error {
 	if k.grown += n; k.grown > maxGrown {
 		return refuse(v, construct, "it makes the search too long under the rules; name fewer fields")
+	}
+	if all := k.rules.All; all != nil {
+		if all.grown += n; all.grown > maxAllGrown {
+			return refuse(v, construct, "it makes the searches of this request too long under the rules; name fewer fields, or send fewer searches at once")
+		}
 	}
 	return nil
 }
