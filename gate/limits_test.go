@@ -56,7 +56,11 @@ func TestManySearches(t *testing.T) {
 	refuses := func(n int, body, why string, want int) {
 		t.Helper()
 		out, refused := f(n, body), 0
-		for _, slot := range out.Forward.Treat.(*slotted).slots {
+		treat, _ := out.Forward.Treat.(*slotted)
+		if treat == nil {
+			treat = new(slotted) // none was refused
+		}
+		for _, slot := range treat.slots {
 			if strings.Contains(string(slot.refused), why) {
 				refused++
 			}
