@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -95,14 +96,24 @@ func Parse(dst *Tape, src []byte, lim Limits) (Value, error) {
 	return Value{t: dst}, nil
 }
 
-// push records a token that starts at i and returns its index.
-func (t *Tape) push(kind Kind, i int) (int, error) {
+// push records the token src[start:end] and returns its index.
+func (t *Tape) push(kind Kind, start, end int) (int, error) {
 	at := len(t.tokens)
 	if at >= t.lim.MaxTokens {
-		return 0, fmt.Errorf("cannot parse JSON: %w at offset %d; want at most %d", ErrTooMany, i, t.lim.MaxTokens)
+		return 0, t.tooMany(start)
 	}
-	t.tokens = append(t.tokens, token{kind: kind, start: uint32(i), next: uint32(at + 1)})
+	if at == cap(t.tokens) {
+		t.tokens = slices.Grow(t.tokens, 1)
+	}
+	t.tokens = t.tokens[:at+1]
+	tok := &t.tokens[at] // written in its place: a token that is appended is copied
+	tok.start, tok.end, tok.next, tok.n = uint32(start), uint32(end), uint32(at+1), 0
+	tok.kind, tok.escaped, tok.half = kind, false, false
 	return at, nil
+}
+
+func (t *Tape) tooMany(start int) error {
+	return fmt.Errorf("cannot parse JSON: %w at offset %d; want at most %d", ErrTooMany, start, t.lim.MaxTokens)
 }
 
 func (t *Tape) value(i, depth int) (int, error) {
@@ -139,12 +150,11 @@ func (t *Tape) str(i int) (int, error) {
 	if want != "" {
 		return end, fail(t.src, end, want)
 	}
-	at, err := t.push(String, i)
-	if err != nil {
-		return end, err
+	at, err := t.push(String, i, end)
+	if err == nil && escaped {
+		t.tokens[at].escaped = true
 	}
-	t.tokens[at].end, t.tokens[at].escaped = uint32(end), escaped
-	return end, nil
+	return end, err
 }
 
 // halves is str for a value that may hold halves of surrogate pairs.
@@ -172,12 +182,8 @@ func (t *Tape) scalar(kind Kind, i, end int, want string) (int, error) {
 	if want != "" {
 		return end, fail(t.src, end, want)
 	}
-	at, err := t.push(kind, i)
-	if err != nil {
-		return end, err
-	}
-	t.tokens[at].end = uint32(end)
-	return end, nil
+	_, err := t.push(kind, i, end)
+	return end, err
 }
 
 func (t *Tape) object(i, depth int) (int, error) {
@@ -245,7 +251,7 @@ func (t *Tape) open(kind Kind, i, depth int) (int, error) {
 	if depth < 0 {
 		return 0, fail(t.src, i, wantShallower)
 	}
-	return t.push(kind, i)
+	return t.push(kind, i, i)
 }
 
 // close completes the container at token at, whose last byte is src[i].
