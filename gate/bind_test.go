@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"sync"
 	"testing"
 
 	"guard/indexresolver"
@@ -33,6 +34,27 @@ func TestBindingRemembered(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTargetsAtOnce holds that requests at the same time, of which one has to make what is kept
+// for all, get each its own target.
+func TestTargetsAtOnce(t *testing.T) {
+	var wg sync.WaitGroup
+	s := worldWith(t, ruledStaff, staff())
+	for _, target := range []string{"/logs-*/_search", "/logs-*/_search?size=1", "/logs-*,hr/_search", "/logs-*,hr/_search?size=1", "/_search?index=logs-*,hr"} {
+		want := planFor(t, worldWith(t, ruledStaff, staff()), "POST", target, "").Forward.Target
+		r, who := requestFor(t, "POST", target, ""), s.Principal(ask.Identity{Name: "u"})
+		for range 2 {
+			wg.Go(func() {
+				for range 50 {
+					if got := s.Plan(who, r, Known{Fresh: true}).Forward.Target; got != want {
+						t.Errorf("%s is forwarded as %s; want %s", target, got, want)
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
 }
 
 // TestBindingOfNewMapping holds that a binding follows the mapping of its index: a
