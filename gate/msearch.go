@@ -31,6 +31,7 @@ func (pl *plan) planMsearch() Outcome {
 		return reject(refusedQuery(err))
 	}
 	treat := slotted{key: "responses", slots: make([]slot, len(pl.slots()))}
+	pl.searched = new(query.Spent)
 	var lines []byte
 	for i := range pl.slots() {
 		var rej *ask.Rejection

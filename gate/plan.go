@@ -28,9 +28,9 @@ type plan struct {
 	first judged   // the part that every route asks first: the request itself
 	items []judged // the other parts
 
-	expanded int         // what was judged so far means so many names
-	compared int         // with so many names were its wildcards compared
-	searched query.Spent // by its searches so far
+	expanded int          // what was judged so far means so many names
+	compared int          // with so many names were its wildcards compared
+	searched *query.Spent // by its searches so far; nil where there is one
 }
 
 // judged is a part with what it resolved to and what was decided.

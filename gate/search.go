@@ -181,7 +181,7 @@ func (pl *plan) searchBody(form searchForm, b *binding) (*query.Params, []byte, 
 // knowFields has a search written with the time, and with what is known of the fields of its
 // indices.
 func (pl *plan) knowFields(b *binding) {
-	b.rules.Seed, b.rules.All = pl.r.Now.UnixNano(), &pl.searched
+	b.rules.Seed, b.rules.All = pl.r.Now.UnixNano(), pl.searched
 	known := b.known
 	if !known.found {
 		known = pl.s.knownOf(b)
