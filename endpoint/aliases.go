@@ -358,25 +358,6 @@ func literal(exprs []names.Expr) []names.Expr {
 
 var makesAliases = asked(index(aliasPrivilege))
 
-// askCreate reads an index creation: an alias in its body asks for the right to make
-// aliases, on the new index and, by the newer evaluator, on the alias.
-func (m Match) askCreate(q Query, exprs []names.Expr, rules Rules) (Asked, error) {
-	asked := Asked{Parts: []ask.Part{m.part(exprs, q.Opts)}}
-	if len(q.Body) == 0 {
-		return asked, nil
-	}
-	v, err := parse(q.Body)
-	if err != nil {
-		return Asked{}, err
-	}
-	aliases, err := asked.Index.readFor(m.Route, v)
-	if err != nil || len(aliases) == 0 {
-		return asked, err
-	}
-	asked.Parts = append(asked.Parts, m.aliasesOn(exprs, aliases, rules)...)
-	return asked, nil
-}
-
 // creations say what the bodies are called that describe an index to make, and what else
 // than settings and aliases they may hold.
 var creations = map[Body]struct {

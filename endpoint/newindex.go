@@ -19,8 +19,8 @@ func (m Match) onNewIndex(rules Rules) []ask.Privilege {
 	return own
 }
 
-// askNewIndex asks on the names of a request that makes an index out of another one, or
-// in its place. Aliases in the body ask what those of a creation ask.
+// askNewIndex asks on the names of a request that makes an index: by itself, out of another
+// one, or in its place. An alias in the body asks for the right to make aliases.
 func (m Match) askNewIndex(q Query, exprs []names.Expr, rules Rules) (Asked, error) {
 	asked := Asked{Parts: []ask.Part{m.part(exprs, q.Opts)}}
 	made := exprs

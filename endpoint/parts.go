@@ -65,9 +65,7 @@ func (m Match) Ask(q Query, rules Rules) (Asked, error) {
 		return m.askAliasNamed(q, exprs, rules)
 	case ReindexBody:
 		return m.askReindex(q)
-	case CreateIndexBody:
-		return m.askCreate(q, exprs, rules)
-	case NewIndex:
+	case CreateIndexBody, NewIndex:
 		return m.askNewIndex(q, exprs, rules)
 	default:
 		panic(fmt.Sprintf("BUG: row %q names its indices in an unknown place", m.Route.ID))
