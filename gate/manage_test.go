@@ -279,7 +279,7 @@ func TestWildcardsAreCounted(t *testing.T) {
 	for range s.state.Targets() {
 		all++
 	}
-	const each = 16 // expression, to be looked up
+	const each = 16                                   // expression, to be looked up
 	f("GET", "/*x,logs-a*/_search", "", all+3+2*each) // two indices and their alias
 	f("GET", "/logs-a*,-logs-a*2/_search", "", 6+2*each)
 	f("GET", "/*,*/_search", "", 2*all+2*each)

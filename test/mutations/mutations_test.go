@@ -59,10 +59,10 @@ var mutations = []mutation{
 	{"forwarding: a pattern that may meet a system index", "authz/covers.go", "asked.IsRegex() || p.mayReachClosed(q.subject, asked) ||", "asked.IsRegex() ||", "TestCovers"},
 	{"forwarding: any glob covers any other", "internal/names/cover.go", "s.b == len(p.b) && !s.c.has(len(p.c))", "s.b == len(p.b) && len(p.c) == 0", "TestCovers"},
 	{"forwarding: a prefix covers one that is shorter", "internal/names/cover.go", "case !strings.HasPrefix(q.literalPrefix(), p.literalPrefix()):\n\t\treturn false // q goes on with any character where p wants its own", "", "TestCovers"},
-	{"forwarding: a pattern that means more to the cluster", "gate/plan.go", "if j.Reduced || j.narrowed ||", "if j.Reduced ||", "TestForwarded"},
+	{"forwarding: a pattern that means more to the cluster", "gate/forwarded.go", "if j.Reduced || j.narrowed ||", "if j.Reduced ||", "TestForwarded"},
 	{"forwarding: an alias that others may join", "gate/bind.go", "(pl.s.policy.Ruled(pl.who) || pl.heldByMembers(j))", "pl.s.policy.Ruled(pl.who)", "TestGrowing"},
 	{"memory: what was decided holds whatever changes", "indexresolver/history.go", "if slices.ContainsFunc(c.affected, concerns) {", "if len(c.affected) < 0 {", "TestForwarded"},
-	{"forwarding: a missing name that may come to be an alias", "gate/plan.go", "f.open = f.open || t.Kind != ask.Index", "f.open = f.open || t.Kind == ask.Alias || t.Kind == ask.DataStream", "TestGrowing"},
+	{"forwarding: a missing name that may come to be an alias", "gate/forwarded.go", "f.open = f.open || t.Kind != ask.Index", "f.open = f.open || t.Kind == ask.Alias || t.Kind == ask.DataStream", "TestGrowing"},
 }
 
 // TestMutations breaks the evaluator in each of these ways.
