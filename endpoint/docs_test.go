@@ -156,8 +156,9 @@ var bodyWords = map[Body]string{
 	NoBody: "none", SearchBody: "search (optional)", CountBody: "query (optional)", ByQueryBody: "`query`, `conflicts`, `max_docs`", FieldCapsBody: "`index_filter` (optional)",
 	Document: "document", UpdateBody: "update", MgetBody: "`docs` or `ids`", CopyBody: "`source`, `dest`, `conflicts`, `max_docs`", AliasesBody: "`actions`", AliasDetails: "alias (optional)",
 	CreateBody: "`settings`, `mappings`, `aliases` (optional)", RolloverBody: "`conditions`, `settings`, `mappings`, `aliases` (optional)",
-	RestoreBody: "`indices`, `include_aliases`, `rename_pattern`, `rename_replacement` … (optional)",
-	ResizeBody:  "`settings`, `aliases`, `max_shard_size` (optional)", NDJSONMsearch: "lines", NDJSONBulk: "lines",
+	RestoreBody:  "`indices`, `include_aliases`, `rename_pattern`, `rename_replacement` … (optional)",
+	SettingsBody: "settings",
+	ResizeBody:   "`settings`, `aliases`, `max_shard_size` (optional)", NDJSONMsearch: "lines", NDJSONBulk: "lines",
 }
 
 var answerWords = map[Answer]string{

@@ -142,6 +142,7 @@ var (
 	deleteIndexParams = join(common, indexOptions, timeouts)
 	openParams        = join(common, indexOptions, timeouts, of(Plain, "wait_for_active_shards"))
 	blockParams       = join(common, indexOptions, timeouts)
+	putSettingsParams = join(common, indexOptions, timeouts, of(Flag, "preserve_existing"))
 	refreshParams     = join(common, indexOptions)
 
 	getAliasParams    = join(common, indexOptions, localState)

@@ -89,6 +89,7 @@ const (
 	RolloverBody       // JSON, optional: as CreateBody, and $.conditions
 	ResizeBody         // JSON, optional: $.settings, $.aliases, $.max_shard_size
 	RestoreBody        // JSON, optional: see Restore
+	SettingsBody       // JSON: settings of an index, bare or at $.settings
 	NDJSONMsearch      // pairs of header and search body
 	NDJSONBulk         // action lines and documents
 )

@@ -46,6 +46,8 @@ var (
 	// streams (measured).
 	strictExpandClosed = names.Options{Expand: names.ExpandClosed, AllowNoIndices: true}
 	withoutStreams     = names.Options{Expand: names.ExpandOpen, AllowNoIndices: true, IgnoreDataStreams: true}
+	// A change of settings has to find something, be it closed.
+	mustExpand = names.Options{Expand: names.ExpandOpen | names.ExpandClosed}
 	// Aliases are looked up on closed and hidden indices as well.
 	strictExpandHidden  = names.Options{Expand: names.ExpandAll, AllowNoIndices: true}
 	lenientExpandHidden = names.Options{Expand: names.ExpandAll, AllowNoIndices: true, IgnoreUnavailable: true}
@@ -259,7 +261,7 @@ var indexRows = []Route{
 	},
 }
 
-// changeRows change indices that are there. Without a name these requests are errors. To
+// changeRows change indices that are there. Without a name all but settings are errors. To
 // close or block one the cluster asks each shard, with a privilege of its own: on the
 // security plugin the request fails shard by shard where that is missing (measured).
 var changeRows = []Route{
@@ -280,6 +282,12 @@ var changeRows = []Route{
 		Privileges: asked(index("indices:admin/block/add"), index("indices:admin/block/add[s]")),
 		Targets:    PathIndex, Opts: withoutStreams,
 		Body: NoBody, Params: blockParams, Answer: Changed, Writes: true, ChangesState: true,
+	},
+	{
+		ID: "indices.put_settings", Methods: "PUT", Paths: []string{"/_settings", "/{index}/_settings"},
+		Privileges: asked(index("indices:admin/settings/update")),
+		Targets:    PathIndex, Opts: mustExpand,
+		Body: SettingsBody, Params: putSettingsParams, Answer: Changed, Writes: true, ChangesState: true,
 	},
 }
 

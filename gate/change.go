@@ -21,7 +21,10 @@ func (pl *plan) planChange() Outcome {
 	}
 	j := pl.whole()
 	if pl.ruled() { // what others see of hidden documents would change, by someone who can't see them
-		return reject(restricted("an index under a document or field rule may not be opened, closed or blocked"))
+		return reject(restricted("an index under a document or field rule may not be opened, closed, blocked or set"))
+	}
+	if pl.m.Route.Body == endpoint.SettingsBody {
+		return pl.planSettings(j)
 	}
 	if rej := pl.checkBlock(); rej != nil {
 		return reject(rej)
@@ -36,7 +39,7 @@ func (pl *plan) planChange() Outcome {
 // changedNames lists the concrete indices that were allowed of j, or what matches nothing.
 func (pl *plan) changedNames(j *judged) (forwarded, *ask.Rejection) {
 	if len(j.resolved.Remote) > 0 {
-		return forwarded{}, badRequest("an index of another cluster cannot be opened, closed or blocked: [%s]", names.Clip(writtenText(j.part.Exprs)))
+		return forwarded{}, badRequest("an index of another cluster cannot be opened, closed, blocked or set: [%s]", names.Clip(writtenText(j.part.Exprs)))
 	}
 	if pl.m.Route.Opts.IgnoreDataStreams {
 		for _, t := range j.Allowed {

@@ -70,6 +70,7 @@ var fittingBodies = map[endpoint.Body][]string{
 	endpoint.RolloverBody:  {"", "{}", `{"conditions":{"max_docs":1}}`, `{"aliases":{"xs":{}}}`},
 	endpoint.RestoreBody:   {"", `{"include_aliases":false}`, `{"include_aliases":false,"indices":"xa","rename_pattern":"x","rename_replacement":"y"}`},
 	endpoint.ResizeBody:    {"", "{}", `{"settings":{"index.blocks.write":null}}`, `{"aliases":{"xs":{}}}`},
+	endpoint.SettingsBody:  {"{}", `{"index":{"refresh_interval":"5s"}}`, `{"settings":{"index.number_of_replicas":0}}`, `{"index.final_pipeline":null}`},
 	endpoint.NDJSONMsearch: {fuzzBodies[16], fuzzBodies[17]},
 	endpoint.NDJSONBulk:    {""},
 }
