@@ -102,6 +102,7 @@ func TestAskAliasesRefuses(t *testing.T) {
 	f("PUT", "/a/_alias/al", `{"alias":"bl"}`, "[alias] of the alias request is not what its URL names; want one of them")
 	f("PUT", "/a/_alias/al", `{"unknown":1}`, "unknown key [unknown] in the alias request")
 	f("PUT", "/_alias/al", "", "Validation Failed: 1: index is missing;")
+	f("PUT", "/a/_aliases", "", "Validation Failed: 1: name is missing;")
 	f("PUT", "/a/_alias", "", "Validation Failed: 1: name is missing;")
 	f("PUT", "/_alias", `{"index":[],"alias":"x"}`, "cannot use an empty list as [index] of the alias request; want at least one name")
 

@@ -367,7 +367,7 @@ var aliasRows = []Route{
 		Body: AliasDetails, Params: putAliasParams, Answer: Acknowledged, Writes: true, ChangesState: true,
 	},
 	{
-		ID: "indices.put_alias_unnamed", Methods: "PUT", Paths: []string{"/_alias", "/{index}/_alias"},
+		ID: "indices.put_alias_unnamed", Methods: "PUT", Paths: []string{"/_alias", "/{index}/_alias", "/{index}/_aliases"},
 		Privileges: asked(index("indices:admin/aliases")),
 		Targets:    AliasBody, Opts: mustExpandOpen, Fixed: true,
 		Body: AliasDetails, Params: putAliasParams, Answer: Acknowledged, Writes: true, ChangesState: true,

@@ -114,6 +114,7 @@ func TestManageOneAlias(t *testing.T) {
 	}
 	f("PUT", "/logs-a-1/_alias/x", ``, `PUT /logs-a-1/_alias/x`)
 	f("POST", "/logs-a-*/_aliases/x", `{"routing":"1"}`, `PUT /logs-a-1,logs-a-2/_alias/x | {"routing":"1"}`)
+	f("PUT", "/logs-a-1/_aliases", `{"alias":"x"}`, `PUT /logs-a-1/_alias/x | {}`)
 	f("PUT", "/_alias", `{"index":"logs-a-1","alias":"x","filter":{"term":{"a":1}}}`, `PUT /logs-a-1/_alias/x | {"filter":{"term":{"a":1}}}`)
 	f("PUT", "/_alias/x", ``, "refused index is missing")
 	f("PUT", "/secret/_alias/x", ``, "refused no permissions")
@@ -183,6 +184,7 @@ func TestNewAliases(t *testing.T) {
 				{"PUT", "/logs-a-1/_alias/" + name, ""},
 				{"POST", "/logs-a-1/_aliases/" + name, ""},
 				{"PUT", "/_alias", `{"index":"logs-a-1","alias":"` + name + `"}`},
+				{"PUT", "/logs-a-1/_aliases", `{"alias":"` + name + `"}`},
 				{"POST", "/_aliases", `{"actions":[{"add":{"index":"logs-a-1","alias":"` + name + `"}}]}`},
 				{"POST", "/_aliases", `{"actions":[{"add":{"index":"logs-a-1","aliases":["xs","` + name + `"]}}]}`},
 				{"PUT", "/xnew", `{"aliases":{"` + name + `":{}}}`},
