@@ -196,3 +196,17 @@ func TestSpelling(t *testing.T) {
 	f(`{}`, `{}`, ``, 1)
 	f(``, ``, `{}`, 1)
 }
+
+// TestWithoutThreads: the numbers of pools of threads are noise in their table and nowhere else,
+// and the rest of the table is none.
+func TestWithoutThreads(t *testing.T) {
+	f := func(request, table, want string) {
+		t.Helper()
+		if got := string(withoutThreads(request, []byte(table))); got != want {
+			t.Errorf("%s: %q became %q; want %q", request, table, got, want)
+		}
+	}
+	f("GET /_cat/thread_pool", "node-0 search 1 0 12\n", "node-0 search 0 0 0\n")
+	f("GET /_cat/thread_pool/search?h=name,active", "search 3\n", "search 0\n")
+	f("GET /_cat/indices", "green a 2\n", "green a 2\n")
+}

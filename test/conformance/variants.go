@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // variants compares a value with several that it may be like: those of runs on the node itself.
@@ -22,14 +23,15 @@ func (v *variants) note(what string, args ...any) {
 // other, and the third one not: no number of runs shows that they are noise.
 // number_of_pending_tasks is 1 if the answer is given while a change of the cluster is
 // applied and 0 a millisecond later; a breaker's estimated_size is the memory of the requests
-// under way, guard's own look at the cluster's state among them; a warmer's current and the
+// under way, guard's own look at the cluster's state among them, and what a pool of threads
+// counts is their number; a warmer's current and the
 // size of what a shard has stored are those of a refresh under way; the number of flushes and
 // what a translog holds are those of a flush that the node began by itself after a write.
 var moments = []struct {
 	form  *regexp.Regexp
 	fixed string
 }{
-	{regexp.MustCompile(`("(?:took|current|number_of_pending_tasks|estimated_size_in_bytes|[a-z_]*(?:_in_millis|_in_nanos|_millis|_nanos))" ?: ?)\d+`), "${1}0"},
+	{regexp.MustCompile(`("(?:took|current|active|queue|largest|completed|threads|number_of_pending_tasks|estimated_size_in_bytes|[a-z_]*(?:_in_millis|_in_nanos|_millis|_nanos))" ?: ?)\d+`), "${1}0"},
 	{regexp.MustCompile(`("estimated_size" ?: ?)"[\d.]+[kmg]?b"`), `${1}"0b"`},
 	{regexp.MustCompile(`("store" ?: ?\{[^{}]*"size_in_bytes" ?: ?)\d+`), "${1}0"},
 	{regexp.MustCompile(`("flush" ?: ?\{[^{}]*"total" ?: ?)\d+`), "${1}0"},
@@ -38,6 +40,17 @@ var moments = []struct {
 	{regexp.MustCompile(`("translog" ?: ?\{[^{}]*"size_in_bytes" ?: ?)\d+`), "${1}0"},
 	{regexp.MustCompile(`("translog" ?: ?\{[^{}]*"uncommitted_operations" ?: ?)\d+`), "${1}0"},
 	{regexp.MustCompile(`("translog" ?: ?\{[^{}]*"uncommitted_size_in_bytes" ?: ?)\d+`), "${1}0"},
+}
+
+var digits = regexp.MustCompile(`\b\d+\b`)
+
+// withoutThreads returns a table of pools of threads with its numbers set to nothing: they
+// are moments too, and no column of a table says so.
+func withoutThreads(request string, table []byte) []byte {
+	if _, target, _ := strings.Cut(request, " "); !strings.HasPrefix(target, "/_cat/thread_pool") {
+		return table
+	}
+	return digits.ReplaceAll(table, []byte("0"))
 }
 
 // withoutMoments returns a body with these members set to nothing.
