@@ -102,6 +102,9 @@ func (r *restore) find(h holding) *ask.Rejection {
 		exprs = []names.Expr{"*"}
 	}
 	for _, e := range exprs {
+		if strings.HasPrefix(string(e), "-") {
+			return notBuilt("an exclusion in [indices] of a restore")
+		}
 		p, ok := e.Pattern()
 		found := func(name string) bool { return name == string(e) || e.IsWildcard() && ok && p.Match(name) }
 		if i := slices.IndexFunc(h.streams, found); i >= 0 {
@@ -129,6 +132,9 @@ func (r *restore) find(h holding) *ask.Rejection {
 	return nil
 }
 
+// maxRename bounds the pattern of a rename and its replacement, in bytes: what a name can have.
+const maxRename = 255
+
 // group is a part of a rename that stands for what a bracket matched. Java and this language
 // read it alike.
 var group = regexp.MustCompile(`\$\d`)
@@ -139,6 +145,12 @@ func (r *restore) rename() *ask.Rejection {
 	if r.asked.Pattern == "" {
 		r.targets = r.sources
 		return nil
+	}
+	if len(r.asked.Pattern) > maxRename || len(r.asked.Replacement) > maxRename {
+		return badRequest("[rename_pattern] and [rename_replacement] take %d and %d bytes; want at most %d each", len(r.asked.Pattern), len(r.asked.Replacement), maxRename)
+	}
+	if i := slices.IndexFunc(r.sources, func(name string) bool { return strings.ContainsAny(name, "\u0085\u2028\u2029") }); i >= 0 {
+		return notBuilt("a rename of an index with the end of a line in its name") // Java's '.' stops there
 	}
 	pattern, err := regexp.Compile(r.asked.Pattern)
 	if err != nil {

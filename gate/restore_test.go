@@ -107,6 +107,11 @@ func TestRestoreRefused(t *testing.T) {
 		f(plain+`"indices":"x1","storage_type":"remote_snapshot"}`, "unknown key [storage_type]")
 		f(plain+`"indices":"x1","index_settings":{"index":{"final_pipeline":"p"}}}`, "a pipeline in the settings")
 		f(plain+`"indices":[]}`, "at least one name")
+		f(plain+`"indices":["x*","-x1"],"ignore_unavailable":true}`, "an exclusion")
+		f(plain+`"indices":"y1","rename_pattern":"y1","rename_replacement":"`+strings.Repeat("x", 256)+`"}`, "at most 255")
+		if got := restoreAs(t, s, plain+`"indices":"y*","rename_pattern":"y","rename_replacement":"x"}`, "{\"snapshots\":[{\"indices\":[\"y\u2028secret\"]}]}"); !strings.Contains(got, "end of a line") {
+			t.Errorf("%s: a line end in a name: %s; want a refusal", by, got)
+		}
 		f(`{"include_aliases":"no","indices":"x1"}`, "want true or false")
 	}
 	none := worldWith(t, xRole[:strings.Index(xRole, "[")]+"[\"cluster:monitor/*\"]\n"+xRole[strings.Index(xRole, "  index"):], writable())
