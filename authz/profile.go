@@ -60,8 +60,10 @@ func (p *Policy) profile(who *ask.Principal) *profile {
 	}
 	f := &profile{evaluation: p.evaluation, service: isService(who), admin: who.Admin, protector: who.Admin}
 	var cluster []names.Pattern
+	for _, name := range who.Roles { // also of those that nothing defines
+		f.protector = f.protector || p.protectors.Match(name)
+	}
 	for _, r := range p.rolesFor(who) {
-		f.protector = f.protector || p.protectors.Match(r.name)
 		cluster = append(cluster, r.cluster.List()...)
 		for _, e := range r.entries {
 			f.entries = append(f.entries, e.bind(who))

@@ -28,11 +28,12 @@ func TestProtectedIndices(t *testing.T) {
 		index := func(name string, wildcard bool) ask.Target {
 			return ask.Target{Name: name, Kind: ask.Index, Members: []string{name}, Wildcard: wildcard}
 		}
-		some, keeper := as("anna", "all"), as("ben", "all", "keeper")
+		some, keeper, mapped := as("anna", "all"), as("ben", "all", "keeper"), as("cat", "all", "keeps")
 		f(some, Deny, 0, index("vault-1", false))
 		f(some, Allow, 1, index("pub", true), index("vault-1", true))
 		f(some, Allow, 1, index("pub", false))
 		f(keeper, Allow, 1, index("vault-1", false))
+		f(mapped, Allow, 1, index("vault-1", false)) // a name that only a mapping gives
 		f(keeper, Allow, 2, index("pub", true), index("vault-1", true))
 		f(some, Deny, 0, ask.Target{Name: "al", Kind: ask.Alias, Members: []string{"vault-1"}})
 		for pattern, covered := range map[string]bool{"pub*": true, "*": false, "v*": false, "vault-1": false} {

@@ -14,9 +14,6 @@ import (
 // decided, and the answer would name it.
 func (pl *plan) planChange() Outcome {
 	if pl.m.Route.Targets == endpoint.NewIndex {
-		if out, final := pl.checkNewAliases(); final {
-			return out
-		}
 		return pl.planNewIndex()
 	}
 	j := pl.whole()

@@ -78,7 +78,7 @@ func checkBoundCreation(body esjson.Value) *ask.Rejection {
 	for key, v := range body.Members() {
 		switch {
 		case key == "settings":
-			if name, ok := unboundSetting("", v); ok {
+			if name, ok := settingBeside(v, "", isBoundSetting); ok {
 				return boundCreation("setting [" + names.Clip(name) + "]")
 			}
 		case v.Len() > 0:
@@ -93,17 +93,19 @@ func boundCreation(what string) *ask.Rejection {
 		what, strings.Join(boundSettings, ", "))
 }
 
-// unboundSetting returns the first of some settings, nested or with dotted keys, that is not
-// one of boundSettings.
-func unboundSetting(path string, settings esjson.Value) (name string, found bool) {
+func isBoundSetting(name string) bool { return slices.Contains(boundSettings, name) }
+
+// settingBeside returns the first of some settings, nested or with dotted keys, that is not
+// allowed: by its full name without "index.". Lists are not.
+func settingBeside(settings esjson.Value, path string, allowed func(name string) bool) (name string, found bool) {
 	for key, v := range settings.Members() {
 		full := path + key
 		switch {
 		case v.Is(esjson.Object):
-			if name, found := unboundSetting(full+".", v); found {
+			if name, found := settingBeside(v, full+".", allowed); found {
 				return name, true
 			}
-		case v.Is(esjson.Array), !slices.Contains(boundSettings, strings.TrimPrefix(full, "index.")):
+		case v.Is(esjson.Array), !allowed(strings.TrimPrefix(full, "index.")):
 			return full, true
 		}
 	}

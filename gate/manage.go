@@ -233,10 +233,10 @@ func (pl *plan) planAliases() Outcome {
 	}
 	w.EndArray()
 	w.EndObject()
-	return pl.sendAliases(pl.r.Method, endpoint.Target([]string{"_aliases"}, pl.q.Params), w.Bytes())
+	return pl.sendChange(pl.r.Method, endpoint.Target([]string{"_aliases"}, pl.q.Params), w.Bytes())
 }
 
-func (pl *plan) sendAliases(method, target string, body []byte) Outcome {
+func (pl *plan) sendChange(method, target string, body []byte) Outcome {
 	call, rej := pl.call(target)
 	if rej != nil {
 		return reject(rej)
@@ -314,7 +314,7 @@ func (pl *plan) planPutAlias() Outcome {
 		body = aliasDetails(v)
 	}
 	path := []string{strings.Join(list, ","), "_alias", string(put.Alias)}
-	return pl.sendAliases("PUT", endpoint.Target(path, pl.q.Params), body)
+	return pl.sendChange("PUT", endpoint.Target(path, pl.q.Params), body)
 }
 
 // aliasDetails prints a body of PUT _alias without the names that went into the path.

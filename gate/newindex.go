@@ -15,16 +15,14 @@ import (
 // documents that a rule hides would be free of the rule under another name, and an alias
 // whose rules bind may not be moved: whoever is bound on either index is refused.
 func (pl *plan) planNewIndex() Outcome {
+	if out, final := pl.checkNewAliases(); final {
+		return out
+	}
 	source := pl.whole()
-	rollover := pl.m.Route.Body == endpoint.RolloverBody
 	if source.bound() {
 		return reject(restricted("[%s] is refused where a document, field or mask rule binds you on the source", pl.m.Route.ID))
 	}
-	rej := checkResized(source)
-	if rollover {
-		rej = pl.checkRolledOver(source)
-	}
-	if rej != nil {
+	if rej := pl.checkSource(source); rej != nil {
 		return reject(rej)
 	}
 	path := []string{source.Allowed[0].Name, pl.r.Path[1]}
@@ -42,11 +40,15 @@ func (pl *plan) planNewIndex() Outcome {
 	if rej != nil {
 		return reject(rej)
 	}
-	return pl.sendAliases(pl.r.Method, endpoint.Target(path, pl.q.Params), body)
+	return pl.sendChange(pl.r.Method, endpoint.Target(path, pl.q.Params), body)
 }
 
-// checkResized refuses to resize what is not one index by its own name.
-func checkResized(source *judged) *ask.Rejection {
+// checkSource refuses to roll over what cannot be, and to resize what is not one index by its
+// own name.
+func (pl *plan) checkSource(source *judged) *ask.Rejection {
+	if pl.m.Route.Body == endpoint.RolloverBody {
+		return pl.checkRolledOver(source)
+	}
 	if len(source.Allowed) != 1 || source.Allowed[0].Kind != ask.Index {
 		return ask.NoSuchIndex(writtenText(source.part.Exprs), ask.IndexOrAlias)
 	}

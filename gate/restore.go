@@ -36,6 +36,9 @@ func (pl *plan) planRestore() Outcome {
 	if err != nil {
 		return rejectError(err)
 	}
+	if err := pl.count(max(1, len(asked.Names))*(len(holding.indices)+len(holding.streams)), 0); err != nil {
+		return rejectError(err)
+	}
 	r := &restore{asked: &asked}
 	if rej := r.find(holding); rej != nil {
 		return reject(rej)
@@ -208,10 +211,18 @@ func (pl *plan) mayRestore(r *restore) (Outcome, bool) {
 			lost = append(lost, name)
 		}
 	}
-	if len(lost) == 0 {
-		return Outcome{}, false
+	if len(lost) > 0 {
+		if out, final := pl.mayNames(endpoint.RenamedPart(exprsOf(lost))); final {
+			return out, true
+		}
 	}
-	return pl.mayNames(endpoint.RenamedPart(exprsOf(lost)))
+	for _, name := range r.sources {
+		// A rule can bind by an alias, and nobody knows which the index had.
+		if _, there := pl.s.state.Index(name); !there && pl.s.policy.Ruled(pl.who) {
+			return reject(restricted("[%s] of [%s] is refused: it is not there now, so nobody can tell whether a rule of yours bound you on it", pl.m.Route.ID, names.Clip(name))), true
+		}
+	}
+	return Outcome{}, false
 }
 
 // mayNames refuses a part that is not granted as a whole, or on which a rule binds.

@@ -40,7 +40,8 @@ func restoreAs(t *testing.T, s *Snapshot, body, snapshot string) string {
 // them, and a rename that can mean one thing alone.
 func TestRestore(t *testing.T) {
 	for _, by := range []config.Evaluation{config.EvaluationLegacy, config.EvaluationV4} {
-		s := worldBy(t, by, restoreRole, append(writable(), indexresolver.Index{Name: "x2", Closed: true}))
+		unruled := restoreRole[:strings.Index(restoreRole, `    - {index_patterns: ["xhr"`)]
+		s := worldBy(t, by, unruled, append(writable(), indexresolver.Index{Name: "x2", Closed: true}))
 		const first = `POST /_snapshot/repo/s/_restore?wait_for_completion=true | {"indices":[`
 		const mid = `],"ignore_unavailable":false,"include_global_state":false,"include_aliases":false`
 		f := func(body, want string) {
@@ -59,6 +60,22 @@ func TestRestore(t *testing.T) {
 		few := `{"snapshots":[{"indices":["y2","y1",".dot"],"state":"SUCCESS"}]}`
 		if got := restoreAs(t, s, `{`+plain+`,"indices":"y*","rename_pattern":"(.+)","rename_replacement":"x$1"}`, few); got != first+`"y1","y2"`+mid+`,"rename_pattern":"^(.+)$","rename_replacement":"x$1"}` {
 			t.Errorf("%s: a pattern: %s", by, got)
+		}
+	}
+}
+
+// TestRestoreOfWhatIsGone holds that whom some rule binds restores what is there alone: an
+// index that is gone may have had an alias by which a rule bound him.
+func TestRestoreOfWhatIsGone(t *testing.T) {
+	for _, by := range []config.Evaluation{config.EvaluationLegacy, config.EvaluationV4} {
+		s := worldBy(t, by, restoreRole, append(writable(), indexresolver.Index{Name: "x1", Closed: true}))
+		if got := restoreAs(t, s, `{"include_aliases":false,"indices":"x1"}`, snapshotAnswer); !strings.HasPrefix(got, "POST ") {
+			t.Errorf("%s: an index that is there: %s; want it forwarded", by, got)
+		}
+		for _, body := range []string{`{"include_aliases":false,"indices":"x1,x2"}`, `{"include_aliases":false,"indices":"y1","rename_pattern":"y","rename_replacement":"x"}`} {
+			if got := restoreAs(t, s, body, snapshotAnswer); !strings.Contains(got, "it is not there now") {
+				t.Errorf("%s: %s: %s; want a refusal", by, body, got)
+			}
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (pl *plan) planSettings(j *judged) Outcome {
 	if rej != nil {
 		return reject(rej)
 	}
-	return pl.sendAliases(pl.r.Method, pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), esjson.AppendValue(nil, settings))
+	return pl.sendChange(pl.r.Method, pl.m.Target(f.names, pl.indexParams(pl.q.Params, f)), esjson.AppendValue(nil, settings))
 }
 
 // newSettings returns the settings of the body. The clusters take those at $.settings alone
@@ -40,7 +40,7 @@ func (pl *plan) newSettings() (esjson.Value, *ask.Rejection) {
 		}
 		settings = inner
 	}
-	if name, ok := fixedSetting("", settings); ok {
+	if name, ok := settingBeside(settings, "", mayChange); ok {
 		return body, restricted("setting [%s] is refused: it could change what others read or what a rule means; want settings among %s",
 			names.Clip(name), strings.Join(changeable, ", "))
 	}
@@ -62,25 +62,10 @@ var changeable = []string{
 	"merge.", "search.slowlog.", "indexing.slowlog.",
 }
 
-// fixedSetting returns the first of some settings, nested or with dotted keys, that is not
-// one of changeable. A wildcard in a name, which resets what it matches, is in none of them.
-func fixedSetting(path string, settings esjson.Value) (name string, found bool) {
-	for key, v := range settings.Members() {
-		full := path + key
-		switch {
-		case v.Is(esjson.Object):
-			if name, found := fixedSetting(full+".", v); found {
-				return name, true
-			}
-		case v.Is(esjson.Array), strings.Contains(full, "*"), !mayChange(strings.TrimPrefix(full, "index.")):
-			return full, true
-		}
-	}
-	return "", false
-}
-
+// mayChange reports whether a setting is one of changeable. A wildcard in a name, which resets
+// what it matches, is in none of them.
 func mayChange(setting string) bool {
-	return slices.ContainsFunc(changeable, func(s string) bool {
+	return !strings.Contains(setting, "*") && slices.ContainsFunc(changeable, func(s string) bool {
 		return setting == s || strings.HasSuffix(s, ".") && strings.HasPrefix(setting, s)
 	})
 }

@@ -108,9 +108,9 @@ func (h *head) forgery() (internal bool, inName []string) {
 			continue
 		}
 		name := strings.ReplaceAll(f.key, "-", "_")
-		rest := strings.TrimPrefix(name, "_")
+		rest, ofNodes := strings.CutPrefix(name, "_")
 		switch {
-		case rest == impersonation:
+		case rest == impersonation && !ofNodes:
 			if f.value != "" { // else it is passed over, as there
 				inName = append(inName, f.value)
 			}

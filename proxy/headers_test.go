@@ -58,6 +58,7 @@ func TestForgery(t *testing.T) {
 	f(false, "b", "OpenDistro-Security-Impersonate-As: b")
 	f(false, "b,c", "opendistro_security_impersonate_as: b", "opendistro-security-impersonate-as: c")
 	f(false, "", "opendistro_security_impersonate_as:")
+	f(true, "", "_opendistro_security_impersonate_as: b") // by which nodes tell each other
 	f(true, "", "_opendistro_security_impersonate_as:", "_opendistro_security_ssl_principal: x")
 	f(false, "", "x-opendistro_security_user: a") // no prefix that a node knows
 }

@@ -79,6 +79,7 @@ func (t *turn) run() reply {
 	if err != nil {
 		return t.unknownCaller(planner, err)
 	}
+	t.share.user = id.Name
 	switch len(inName) {
 	case 0:
 	case 1:
